@@ -1,0 +1,32 @@
+# Every target sets up what it needs on a Debian-like machine.
+.PHONY: help demo test bench lint fmt clean
+
+help:
+	@echo "make demo    show the engine at work"
+	@echo "make test    set up this machine and run every check"
+	@echo "make bench   measure appending, reading, flushing and recovery"
+	@echo "make lint    formatting and lints alone"
+	@echo "make fmt     format the source"
+	@echo "make clean   remove everything that was built"
+
+demo:
+	@scripts/setup.sh build
+	@scripts/demo.sh
+
+test:
+	@scripts/test.sh
+
+bench:
+	@scripts/setup.sh build
+	@cargo bench -p spanlog --locked
+
+lint:
+	@scripts/setup.sh build
+	@scripts/test.sh lint
+
+fmt:
+	@cargo fmt --all
+
+clean:
+	@cargo clean
+	@rm -rf tests/interop/target

@@ -1,0 +1,8 @@
+//! Layer 0: units, bytes, checksums and watermarks. Nothing here knows of files or records.
+
+pub mod bytes;
+pub mod crc;
+pub mod hash;
+pub mod sync;
+pub mod units;
+pub mod watermark;

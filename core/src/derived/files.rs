@@ -1,0 +1,239 @@
+//! The files of one consume queue: units at fixed places, written by system calls, read by map.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::base::units::Position;
+use crate::base::watermark::Published;
+use crate::derived::unit::{UNIT_BYTES, Unit};
+use crate::disk::{Access, Allocation, Disk, Entry, EntryKind};
+use crate::error::{Error, ErrorKind, Result};
+use crate::segment::name::{parse_segment_name, segment_name};
+use crate::segment::{Budget, Chain, Place, Segment};
+
+/// The files of one consume queue. Their line counts bytes of units: the unit of queue offset
+/// `q` stands at `q * 20`.
+#[derive(Debug)]
+pub(super) struct UnitFiles {
+    dir: PathBuf,
+    file_len: u64,
+    disk: Arc<dyn Disk>,
+    budget: Arc<Budget>,
+    access: Access,
+    chain: Chain,
+}
+
+/// What unit files need to know of their store.
+#[derive(Clone, Debug)]
+pub struct Shelf {
+    /// The disk.
+    pub disk: Arc<dyn Disk>,
+    /// The store's map budget.
+    pub budget: Arc<Budget>,
+    /// Length of every queue file in bytes, a multiple of 20.
+    pub file_len: u64,
+    /// Whether files may be written.
+    pub access: Access,
+}
+
+impl UnitFiles {
+    /// Finds the files of `dir`; a directory that is not there has none.
+    ///
+    /// # Errors
+    /// `Corrupt` for a file of the wrong length or a gap between files; the caller rebuilds.
+    pub(super) fn open(shelf: &Shelf, dir: PathBuf) -> Result<Self> {
+        let mut found = Vec::new();
+        if shelf.disk.stat(&dir)?.is_some() {
+            for entry in shelf.disk.list(&dir)? {
+                if let Some(base) = unit_file(&entry) {
+                    found.push((base, entry.len));
+                }
+            }
+        }
+        found.sort_unstable();
+        check_line(&dir, &found, shelf.file_len)?;
+        let files = Self::empty(shelf, dir);
+        for (base, _) in found {
+            files.chain.push(files.existing(base));
+        }
+        Ok(files)
+    }
+
+    /// No files at all.
+    pub(super) fn empty(shelf: &Shelf, dir: PathBuf) -> Self {
+        Self {
+            dir,
+            file_len: shelf.file_len,
+            disk: Arc::clone(&shelf.disk),
+            budget: Arc::clone(&shelf.budget),
+            access: shelf.access,
+            chain: Chain::default(),
+        }
+    }
+
+    fn place(&self, base: Position) -> Place {
+        let path = self.dir.join(segment_name(base));
+        Place { base, len: self.file_len, path, directory: 0 }
+    }
+
+    fn existing(&self, base: Position) -> Arc<Segment> {
+        let access = self.access;
+        Arc::new(Segment::existing(&self.disk, &self.budget, self.place(base), access))
+    }
+
+    /// The first offset that a file covers, and the one behind the last file.
+    pub(super) fn covered(&self) -> (u64, u64) {
+        let snapshot = self.chain.snapshot();
+        let segments = snapshot.segments();
+        match (segments.first(), segments.last()) {
+            (Some(first), Some(last)) => {
+                (first.base().get() / UNIT_BYTES, last.end().get() / UNIT_BYTES)
+            }
+            _ => (0, 0),
+        }
+    }
+
+    /// The unit at `offset`, or nothing where none was written.
+    pub(super) fn get(&self, offset: u64) -> Result<Option<Unit>> {
+        let mut unit = None;
+        self.visit(offset, offset + 1, &mut |_, found| unit = found)?;
+        Ok(unit)
+    }
+
+    /// Gives the units of `from..to` to `visit`, in order, as far as files cover them.
+    pub(super) fn visit(
+        &self,
+        from: u64,
+        to: u64,
+        visit: &mut dyn FnMut(u64, Option<Unit>),
+    ) -> Result<()> {
+        let snapshot = self.chain.snapshot();
+        let mut offset = from;
+        while offset < to {
+            let Some(segment) = snapshot.find(Position::new(offset * UNIT_BYTES)) else {
+                return Ok(());
+            };
+            let stop = to.min(segment.end().get() / UNIT_BYTES);
+            let base = segment.base().get();
+            let range = offset * UNIT_BYTES - base..stop * UNIT_BYTES - base;
+            let map = segment.map()?;
+            map.populate(range.clone(), Access::Read).map_err(|e| e.at(segment.path()))?;
+            // The caller asks for offsets below the queue's published maximum alone.
+            let bytes = map.bytes(range, Published::all()).expect("the file is mapped whole");
+            for unit in bytes.chunks_exact(UNIT_BYTES as usize) {
+                visit(offset, Unit::decode(unit));
+                offset += 1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes whole units from `offset` on, making files as needed.
+    pub(super) fn write(&self, mut offset: u64, mut units: &[u8]) -> Result<Vec<Arc<Segment>>> {
+        let mut touched = Vec::new();
+        while !units.is_empty() {
+            let at = offset * UNIT_BYTES;
+            let segment = self.file_for(Position::new(at))?;
+            let room = segment.end().get() - at;
+            let now = units.len().min(usize::try_from(room).expect("a file fits memory"));
+            // Descriptors are not kept: there may be thousands of queues.
+            let written = segment.file()?.write_at(at - segment.base().get(), &units[..now]);
+            segment.close_file();
+            written?;
+            touched.push(segment);
+            units = &units[now..];
+            offset += now as u64 / UNIT_BYTES;
+        }
+        Ok(touched)
+    }
+
+    fn file_for(&self, at: Position) -> Result<Arc<Segment>> {
+        if let Some(segment) = self.chain.snapshot().find(at) {
+            return Ok(Arc::clone(segment));
+        }
+        let base = Position::new(at.get() / self.file_len * self.file_len);
+        self.disk.make_dir(&self.dir)?;
+        let file = self.disk.create(&self.dir, self.file_len, Allocation::Sparse)?;
+        let place = self.place(base);
+        if base < at && self.chain.snapshot().last().is_none() {
+            // RocketMQ reads a file from its start, so a queue that begins within one is filled.
+            let filler = Unit::FILLER.encode().repeat(((at - base) / UNIT_BYTES) as usize);
+            file.write_at(0, &filler)?;
+        }
+        file.link(&place.path)?;
+        let segment = Arc::new(Segment::created(&self.disk, &self.budget, place, file));
+        self.chain.push(Arc::clone(&segment));
+        Ok(segment)
+    }
+
+    /// Removes the files behind the one that holds `end`, and zeros what is left behind it.
+    pub(super) fn cut_after(&self, end: u64) -> Result<()> {
+        let end = Position::new(end * UNIT_BYTES);
+        for segment in self.chain.cut_after(end).into_iter().rev() {
+            segment.remove()?;
+        }
+        let snapshot = self.chain.snapshot();
+        let Some(last) = snapshot.find(end) else { return Ok(()) };
+        self.zero_written(last, end - last.base())?;
+        last.close_file();
+        Ok(())
+    }
+
+    /// Zeros the units from `at` on, up to the first that was never written.
+    fn zero_written(&self, segment: &Arc<Segment>, at: u64) -> Result<()> {
+        let file = segment.file()?;
+        let mut chunk = [0; 4000];
+        let mut from = at;
+        while from < segment.len_bytes() {
+            let left = usize::try_from(segment.len_bytes() - from).unwrap_or(usize::MAX);
+            let now = &mut chunk[..left.min(4000)];
+            file.read_at(from, now)?;
+            if now.iter().all(|&byte| byte == 0) {
+                break;
+            }
+            from += now.len() as u64;
+        }
+        if from == at {
+            return Ok(());
+        }
+        file.zero(at, from)?;
+        file.sync()
+    }
+
+    /// Removes the files wholly below `start`, but never the last one; says how many went.
+    pub(super) fn drop_before(&self, start: u64) -> Result<usize> {
+        let snapshot = self.chain.snapshot();
+        let Some(last) = snapshot.last() else { return Ok(0) };
+        let limit = Position::new(start * UNIT_BYTES).min(last.base());
+        let dropped = self.chain.drop_before(limit);
+        for segment in &dropped {
+            segment.remove()?;
+        }
+        Ok(dropped.len())
+    }
+
+}
+
+fn unit_file(entry: &Entry) -> Option<Position> {
+    (entry.kind == EntryKind::File).then(|| parse_segment_name(&entry.name))?
+}
+
+/// The files of a queue follow each other without gaps and are of one length.
+fn check_line(dir: &Path, found: &[(Position, u64)], file_len: u64) -> Result<()> {
+    let wrong = |base: Position, what: &str| {
+        Error::new(ErrorKind::Corrupt, what).at(&dir.join(segment_name(base)))
+    };
+    for &(base, len) in found {
+        if len != file_len {
+            let error = wrong(base, "the queue file has not the length of the others");
+            return Err(error.with_offset(len).with_limit(file_len));
+        }
+        if base.get() % file_len != 0 {
+            return Err(wrong(base, "the queue file's name is not a multiple of its length"));
+        }
+    }
+    match found.windows(2).find(|pair| pair[0].0 + file_len != pair[1].0) {
+        Some(pair) => Err(wrong(pair[1].0, "a queue file before this one is missing")),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,15 @@
+//! Layer 4: what is derived from the log and can be thrown away.
+//!
+//! One function applies a record to the consume queues; live indexing and recovery both use it.
+
+mod files;
+mod queue;
+mod queues;
+mod unit;
+#[cfg(test)]
+mod tests;
+
+pub use files::Shelf;
+pub use queue::{Bounds, Queue};
+pub use queues::{Queues, Resume};
+pub use unit::Unit;

@@ -1,0 +1,289 @@
+//! One consume queue: which record of the log is message number `q` of a topic's queue.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+use crate::base::units::{Position, QueueOffset};
+use crate::derived::files::{Shelf, UnitFiles};
+use crate::derived::unit::{UNIT_BYTES, Unit};
+use crate::error::Result;
+use crate::segment::Segment;
+
+/// The largest offset whose unit's place fits the signed 64 bits of a file name.
+const MAX_OFFSET: u64 = i64::MAX.unsigned_abs() / UNIT_BYTES - 1;
+
+/// The widest gap between two messages that is filled.
+const MAX_GAP: u64 = 1 << 20;
+
+/// The offsets of a queue: the first message kept and the next to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// The first message that is kept; equal to `max` when none is.
+    pub min: QueueOffset,
+    /// One past the last message that can be read.
+    pub max: QueueOffset,
+}
+
+/// One consume queue. Readers see units below `max`; the index step adds them in order. Any
+/// thread may read; one thread at a time adds, cuts or drops.
+#[derive(Debug)]
+pub struct Queue {
+    topic: Box<str>,
+    id: u32,
+    files: UnitFiles,
+    min: AtomicU64,
+    max: AtomicU64,
+    /// The offset the next append is given; moved under the log's append lock.
+    next: AtomicU64,
+    /// Units below are in the files.
+    written: AtomicU64,
+    state: Mutex<Pending>,
+}
+
+/// Units that are in no file yet, and files that are not durable yet.
+#[derive(Debug, Default)]
+struct Pending {
+    /// Offset of the first pending unit.
+    first: u64,
+    units: Vec<u8>,
+    dirty: Vec<Arc<Segment>>,
+}
+
+impl Queue {
+    /// The queue with the units below `max` in its files; what stands behind is replayed.
+    pub(super) fn new(topic: &str, id: u32, files: UnitFiles, bounds: Bounds) -> Self {
+        let pending = Pending { first: bounds.max.get(), ..Pending::default() };
+        Self {
+            topic: topic.into(),
+            id,
+            files,
+            min: AtomicU64::new(bounds.min.get()),
+            max: AtomicU64::new(bounds.max.get()),
+            next: AtomicU64::new(bounds.max.get()),
+            written: AtomicU64::new(bounds.max.get()),
+            state: Mutex::new(pending),
+        }
+    }
+
+    pub(super) fn empty(topic: &str, id: u32, shelf: &Shelf, dir: PathBuf) -> Self {
+        let bounds = Bounds { min: QueueOffset::ZERO, max: QueueOffset::ZERO };
+        Self::new(topic, id, UnitFiles::empty(shelf, dir), bounds)
+    }
+
+    /// The topic.
+    #[must_use]
+    pub fn topic(&self) -> &str {
+        &self.topic
+    }
+
+    /// The queue's number within its topic.
+    #[must_use]
+    pub fn id(&self) -> u32 {
+        self.id
+    }
+
+    /// The first message kept and one past the last that can be read.
+    #[must_use]
+    pub fn bounds(&self) -> Bounds {
+        let max = self.max.load(Ordering::Acquire);
+        let min = self.min.load(Ordering::Acquire).min(max);
+        Bounds { min: QueueOffset::new(min), max: QueueOffset::new(max) }
+    }
+
+    /// The offset that the next append is given. Stable only under the append lock.
+    #[must_use]
+    pub fn next(&self) -> u64 {
+        self.next.load(Ordering::Relaxed)
+    }
+
+    /// Takes `count` offsets. Only under the append lock.
+    pub fn advance(&self, count: u64) {
+        self.next.store(self.next() + count, Ordering::Relaxed);
+    }
+
+    fn raise_next(&self, floor: u64) {
+        self.next.store(self.next().max(floor), Ordering::Relaxed);
+    }
+
+    /// Adds the unit of message `offset`. A unit that is there already is left alone, a gap is
+    /// filled with units that point to nothing. Not visible before [`Queue::publish`]. Says
+    /// whether it is the first unit that waits.
+    pub(super) fn add(&self, offset: u64, unit: Unit) -> bool {
+        let mut state = self.state.lock();
+        let is_first = state.units.is_empty();
+        let end = state.end();
+        if offset < end || !self.is_plausible(end, offset) {
+            return false;
+        }
+        if end == 0 {
+            self.begin(&mut state, offset);
+        } else if offset > end {
+            log::warn!("queue {}/{}: no messages {end}..{offset}", self.topic, self.id);
+            for _ in end..offset {
+                state.units.extend_from_slice(&Unit::FILLER.encode());
+            }
+        }
+        state.units.extend_from_slice(&unit.encode());
+        is_first
+    }
+
+    /// A record of RocketMQ's without a checksum over its header may say anything: no file can
+    /// hold such an offset, and no gap that was not damage is so wide.
+    fn is_plausible(&self, end: u64, offset: u64) -> bool {
+        let plausible = offset <= MAX_OFFSET && (end == 0 || offset - end <= MAX_GAP);
+        if !plausible {
+            log::warn!("queue {}/{}: offset {offset} after {end}", self.topic, self.id);
+        }
+        plausible
+    }
+
+    /// Lets an empty queue begin at `offset`.
+    fn begin(&self, state: &mut Pending, offset: u64) {
+        state.first = offset;
+        self.min.store(offset, Ordering::Release);
+        self.written.store(offset, Ordering::Release);
+    }
+
+    /// Never gives out an offset below `floor` again: an empty queue begins there.
+    pub(super) fn begin_at(&self, floor: u64) {
+        let mut state = self.state.lock();
+        let bounds = self.bounds();
+        if bounds.min == bounds.max && state.units.is_empty() && bounds.max.get() < floor {
+            self.max.store(floor, Ordering::Release);
+            self.begin(&mut state, floor);
+        }
+        self.raise_next(floor);
+    }
+
+    /// Makes everything that was added visible, and writes it to the files if `write`.
+    ///
+    /// # Errors
+    /// What the disk says; then nothing new is visible and the units are kept for another try.
+    pub(super) fn publish(&self, write: bool) -> Result<()> {
+        let mut state = self.state.lock();
+        if write && !state.units.is_empty() {
+            let touched = self.files.write(state.first, &state.units)?;
+            for segment in touched {
+                if !state.dirty.iter().any(|dirty| Arc::ptr_eq(dirty, &segment)) {
+                    state.dirty.push(segment);
+                }
+            }
+            state.first = state.end();
+            self.written.store(state.first, Ordering::Release);
+            state.units.clear();
+        }
+        let max = state.end();
+        self.raise_next(max);
+        self.max.store(max, Ordering::Release);
+        Ok(())
+    }
+
+    /// Makes everything written durable.
+    ///
+    /// # Errors
+    /// What the disk says; the file must not be flushed again then.
+    pub(super) fn sync(&self) -> Result<()> {
+        let dirty = std::mem::take(&mut self.state.lock().dirty);
+        for segment in dirty {
+            let synced = segment.sync();
+            segment.close_file();
+            synced?;
+        }
+        Ok(())
+    }
+
+    /// Gives the units of `from..to`, clipped to what can be read, to `visit`, in order.
+    ///
+    /// # Errors
+    /// What the disk says.
+    pub fn visit(
+        &self,
+        from: QueueOffset,
+        to: QueueOffset,
+        visit: &mut dyn FnMut(QueueOffset, Option<Unit>),
+    ) -> Result<()> {
+        let to = to.min(self.bounds().max).get();
+        let mut each = |offset, unit| visit(QueueOffset::new(offset), unit);
+        // Units stay in memory only in a store opened for reading.
+        let written = self.written.load(Ordering::Acquire).min(to);
+        self.files.visit(from.get(), written, &mut each)?;
+        for (offset, unit) in self.pending(from.get().max(written), to) {
+            each(offset, unit);
+        }
+        Ok(())
+    }
+
+    fn pending(&self, from: u64, to: u64) -> Vec<(u64, Option<Unit>)> {
+        let state = self.state.lock();
+        let unit = |offset: u64| {
+            let at = usize::try_from((offset.checked_sub(state.first)?) * UNIT_BYTES).ok()?;
+            Unit::decode(state.units.get(at..at + UNIT_BYTES as usize)?)
+        };
+        (from..to).map(|offset| (offset, unit(offset))).collect()
+    }
+
+    /// The unit of one message.
+    ///
+    /// # Errors
+    /// What the disk says.
+    pub fn unit(&self, offset: QueueOffset) -> Result<Option<Unit>> {
+        let mut found = None;
+        self.visit(offset, offset + 1, &mut |_, unit| found = unit)?;
+        Ok(found)
+    }
+
+    /// Moves `min` to the first message at or above the log's `start`, removes the files that
+    /// lie wholly below it, and says how many went. Offsets never come back: with no message
+    /// left, `min` is `max`.
+    ///
+    /// # Errors
+    /// What the disk says.
+    pub(super) fn drop_before(&self, start: Position) -> Result<usize> {
+        self.follow(start)?;
+        self.files.drop_before(self.bounds().min.get())
+    }
+
+    /// Moves `min` to the first message at or above the log's `start`.
+    ///
+    /// # Errors
+    /// What the disk says.
+    pub(super) fn follow(&self, start: Position) -> Result<()> {
+        let min = self.first_at(start)?;
+        self.min.fetch_max(min, Ordering::AcqRel);
+        Ok(())
+    }
+
+    /// The first offset whose record begins at or above `start`, by bisection.
+    fn first_at(&self, start: Position) -> Result<u64> {
+        let bounds = self.bounds();
+        let (mut low, mut high) = (bounds.min.get(), bounds.max.get());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            let unit = self.unit(QueueOffset::new(middle))?;
+            if unit.is_some_and(|unit| !unit.is_filler() && unit.position >= start) {
+                high = middle;
+            } else {
+                low = middle + 1;
+            }
+        }
+        Ok(low)
+    }
+
+    /// Removes whatever the files hold behind the last unit.
+    ///
+    /// # Errors
+    /// What the disk says.
+    pub(super) fn trim(&self) -> Result<()> {
+        self.files.cut_after(self.state.lock().end())
+    }
+
+}
+
+impl Pending {
+    fn end(&self) -> u64 {
+        self.first + self.units.len() as u64 / UNIT_BYTES
+    }
+}

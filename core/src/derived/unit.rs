@@ -1,0 +1,93 @@
+//! The consume queue's unit: 20 bytes, RocketMQ's (`FORMAT.md`, section 4).
+
+use crate::base::bytes;
+use crate::base::units::Position;
+use crate::record::MessageView;
+
+/// Length of a unit in bytes.
+pub const UNIT_BYTES: u64 = 20;
+
+/// RocketMQ's size in a unit that only fills a hole.
+const FILLER_SIZE: i32 = i32::MAX;
+
+/// Where a queue's message is in the log, and what its tag is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// Where the record begins.
+    pub position: Position,
+    /// Length of the whole record in bytes.
+    pub size: u32,
+    /// Java's hash of the tags, or the delivery time in the delay topic.
+    pub tag_code: i64,
+}
+
+impl Unit {
+    /// The unit that fills a hole: a queue that begins above a file's start, or a lost range.
+    pub const FILLER: Self =
+        Self { position: Position::ZERO, size: FILLER_SIZE.unsigned_abs(), tag_code: 0 };
+
+    /// The unit of a record.
+    #[must_use]
+    pub fn of(view: &MessageView<'_>) -> Self {
+        Self {
+            position: Position::new(view.position()),
+            size: view.size(),
+            tag_code: view.tag_code(),
+        }
+    }
+
+    /// Whether it points to nothing.
+    #[must_use]
+    pub fn is_filler(self) -> bool {
+        self.size == Self::FILLER.size
+    }
+
+    /// The position after the record.
+    #[must_use]
+    pub fn end(self) -> Position {
+        self.position + u64::from(self.size)
+    }
+
+    /// The unit's bytes.
+    #[must_use]
+    pub fn encode(self) -> [u8; UNIT_BYTES as usize] {
+        let mut out = [0; UNIT_BYTES as usize];
+        bytes::put(&mut out, 0, &self.position.get().to_be_bytes());
+        bytes::put(&mut out, 8, &self.size.to_be_bytes());
+        bytes::put(&mut out, 12, &self.tag_code.to_be_bytes());
+        out
+    }
+
+    /// Reads a unit; nothing where none was ever written (size zero or negative).
+    #[must_use]
+    pub fn decode(from: &[u8]) -> Option<Self> {
+        let position = u64::try_from(bytes::read_i64(from, 0)?).ok()?;
+        let size = u32::try_from(bytes::read_i32(from, 8)?).ok().filter(|&size| size > 0)?;
+        let tag_code = bytes::read_i64(from, 12)?;
+        Some(Self { position: Position::new(position), size, tag_code })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_are_those_of_the_format() {
+        let unit = Unit { position: Position::new(0x4000_0000), size: 0xA7, tag_code: 2_598_919 };
+        let bytes = [
+            0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0xA7, 0, 0, 0, 0, 0, 0x27, 0xA8, 0x07,
+        ];
+        assert_eq!(unit.encode(), bytes);
+        assert_eq!(Unit::decode(&bytes), Some(unit));
+        assert_eq!(Unit::FILLER.encode()[8..12], [0x7F, 0xFF, 0xFF, 0xFF]);
+        assert!(Unit::decode(&Unit::FILLER.encode()).is_some_and(Unit::is_filler));
+    }
+
+    #[test]
+    fn what_was_never_written_is_no_unit() {
+        assert_eq!(Unit::decode(&[0; 20]), None);
+        assert_eq!(Unit::decode(&[0xFF; 20]), None);
+        assert_eq!(Unit::decode(&[0; 19]), None);
+    }
+}

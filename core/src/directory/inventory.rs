@@ -1,0 +1,221 @@
+//! The segments that the directories hold: one per base, of one length, without gaps.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use crate::base::units::Position;
+use crate::base::watermark::Published;
+use crate::directory::OWN_DIR;
+use crate::disk::{Access, Disk, EntryKind};
+use crate::error::{Error, ErrorKind, Result};
+use crate::record::{Check, Found as Scanned, at};
+use crate::segment::name::parse_segment_name;
+
+/// One segment file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The position its name says.
+    pub base: Position,
+    /// Its length in bytes.
+    pub len: u64,
+    /// The file.
+    pub path: PathBuf,
+    /// The number of its directory.
+    pub directory: u64,
+}
+
+/// All segment files of a store, by base.
+#[derive(Clone, Debug, Default)]
+pub struct Inventory {
+    /// One per base, in order.
+    pub segments: Vec<Found>,
+    /// Files that stand for nothing: empty ones at the end, and twins without records.
+    pub spare: Vec<PathBuf>,
+    /// Names that are none of ours, left alone.
+    pub ignored: Vec<PathBuf>,
+    /// The ranges between segments that no directory holds.
+    pub gaps: Vec<Range<Position>>,
+}
+
+impl Inventory {
+    /// Looks through the directories, given by number and path.
+    ///
+    /// # Errors
+    /// `Corrupt` for a file of a wrong length or name and for two files of one base that both
+    /// hold records and differ, else what the disk says.
+    pub fn take(
+        disk: &dyn Disk,
+        directories: &[(u64, PathBuf)],
+        segment_len: Option<u64>,
+    ) -> Result<Self> {
+        let mut inventory = Self::default();
+        for (id, dir) in directories {
+            inventory.list(disk, *id, dir)?;
+        }
+        inventory.segments.sort_by_key(|found| (found.base, found.directory));
+        inventory.set_aside_empty_files()?;
+        inventory.check_lengths(segment_len)?;
+        inventory.judge_twins(disk)?;
+        inventory.find_gaps();
+        Ok(inventory)
+    }
+
+    fn list(&mut self, disk: &dyn Disk, id: u64, dir: &Path) -> Result<()> {
+        for entry in disk.list(dir)? {
+            let path = dir.join(&entry.name);
+            match parse_segment_name(&entry.name) {
+                Some(base) if entry.kind == EntryKind::File => {
+                    self.segments.push(Found { base, len: entry.len, path, directory: id });
+                }
+                _ if entry.name == OWN_DIR => {}
+                _ => self.ignored.push(path),
+            }
+        }
+        Ok(())
+    }
+
+    /// A file without bytes is what a crash leaves between making and filling it; behind the
+    /// last segment, or beside its twin, it stands for nothing.
+    fn set_aside_empty_files(&mut self) -> Result<()> {
+        let last = self.segments.iter().filter(|found| found.len > 0).map(|found| found.base).max();
+        let bases: Vec<_> =
+            self.segments.iter().filter(|found| found.len > 0).map(|found| found.base).collect();
+        for found in std::mem::take(&mut self.segments) {
+            let is_spare = last.is_none_or(|last| found.base > last) || bases.contains(&found.base);
+            if found.len > 0 {
+                self.segments.push(found);
+            } else if is_spare {
+                self.spare.push(found.path);
+            } else {
+                return Err(Error::new(ErrorKind::Corrupt, "a segment in the middle is empty")
+                    .at(&found.path)
+                    .with_offset(0));
+            }
+        }
+        Ok(())
+    }
+
+    /// All segments are of one length, the registered one or that of the first.
+    fn check_lengths(&self, segment_len: Option<u64>) -> Result<()> {
+        let Some(first) = self.segments.first() else { return Ok(()) };
+        let expected = segment_len.unwrap_or_else(|| self.likely_len(first.len));
+        for found in &self.segments {
+            let error = |text| Error::new(ErrorKind::Corrupt, text).at(&found.path);
+            if found.len != expected {
+                return Err(error("the segment has not the length of the others")
+                    .with_offset(found.len)
+                    .with_limit(expected));
+            }
+            if found.base.get() % expected != 0 {
+                return Err(error("the segment's name is not a multiple of its length")
+                    .with_offset(found.base.get())
+                    .with_limit(expected));
+            }
+        }
+        Ok(())
+    }
+
+    /// The length that most segments have: one bad file must not make all others look bad.
+    fn likely_len(&self, first: u64) -> u64 {
+        let count = |len| self.segments.iter().filter(|found| found.len == len).count();
+        let lens = self.segments.iter().map(|found| found.len);
+        lens.fold(first, |best, len| if count(len) > count(best) { len } else { best })
+    }
+
+    /// Of two files of one base, the one without records is set aside.
+    fn judge_twins(&mut self, disk: &dyn Disk) -> Result<()> {
+        let mut single: Vec<Found> = Vec::with_capacity(self.segments.len());
+        for found in std::mem::take(&mut self.segments) {
+            match single.last_mut().filter(|last| last.base == found.base) {
+                None => single.push(found),
+                Some(last) => {
+                    let aside = lesser_twin(disk, last, found)?;
+                    self.spare.push(aside.path);
+                }
+            }
+        }
+        self.segments = single;
+        Ok(())
+    }
+
+    fn find_gaps(&mut self) {
+        self.gaps = self
+            .segments
+            .windows(2)
+            .map(|pair| pair[0].base + pair[0].len..pair[1].base)
+            .filter(|gap| gap.start < gap.end)
+            .collect();
+    }
+
+    /// Takes the spare files out of RocketMQ's sight, into `.spanlog/aside` beside them.
+    ///
+    /// # Errors
+    /// What the disk says.
+    pub fn set_aside(&self, disk: &dyn Disk) -> Result<()> {
+        for path in &self.spare {
+            let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else { continue };
+            if disk.stat(path)?.is_some_and(|stat| stat.len == 0) {
+                disk.remove(path)?;
+            } else {
+                let aside = dir.join(OWN_DIR).join("aside");
+                disk.make_dir(&aside)?;
+                disk.rename(path, &free_name(disk, &aside.join(name))?)?;
+                disk.sync_dir(&aside)?;
+            }
+            log::warn!("a segment file that stands for nothing was set aside: {}", path.display());
+            disk.sync_dir(dir)?;
+        }
+        Ok(())
+    }
+}
+
+fn free_name(disk: &dyn Disk, path: &Path) -> Result<PathBuf> {
+    let mut candidate = path.to_owned();
+    let mut number = 1;
+    while disk.stat(&candidate)?.is_some() {
+        candidate = path.with_extension(number.to_string());
+        number += 1;
+    }
+    Ok(candidate)
+}
+
+/// Keeps in `kept` the twin that holds records, and returns the other.
+fn lesser_twin(disk: &dyn Disk, kept: &mut Found, other: Found) -> Result<Found> {
+    match (holds_records(disk, kept)?, holds_records(disk, &other)?) {
+        (_, false) => Ok(other),
+        (false, true) => Ok(std::mem::replace(kept, other)),
+        (true, true) if same_bytes(disk, kept, &other)? => Ok(other),
+        (true, true) => {
+            let text = format!(
+                "two directories hold different segments of one position: {} is the other",
+                other.path.display()
+            );
+            Err(Error::new(ErrorKind::Corrupt, text).at(&kept.path).with_offset(kept.base.get()))
+        }
+    }
+}
+
+fn holds_records(disk: &dyn Disk, found: &Found) -> Result<bool> {
+    let map = disk.open(&found.path, Access::Read)?.map(Access::Read)?;
+    map.populate(0..found.len.min(8 << 20), Access::Read)?;
+    let bytes = map.bytes(0..found.len, Published::all()).expect("mapped whole");
+    let first = at(bytes, found.base.get(), Check::Checksums);
+    Ok(!matches!(first, Scanned::Nothing))
+}
+
+fn same_bytes(disk: &dyn Disk, a: &Found, b: &Found) -> Result<bool> {
+    let (a, b) = (disk.open(&a.path, Access::Read)?, disk.open(&b.path, Access::Read)?);
+    let (mut left, mut right) = (vec![0; 1 << 20], vec![0; 1 << 20]);
+    let len = a.len_bytes();
+    let mut from = 0;
+    while from < len {
+        let now = usize::try_from((len - from).min(1 << 20)).expect("a megabyte");
+        a.read_at(from, &mut left[..now])?;
+        b.read_at(from, &mut right[..now])?;
+        if left[..now] != right[..now] {
+            return Ok(false);
+        }
+        from += now as u64;
+    }
+    Ok(true)
+}

@@ -1,0 +1,173 @@
+//! Two slots for one small value, written in turns: a crash leaves at least one of them whole.
+//!
+//! The file has two sectors of 4096 bytes with a slot at the beginning of each:
+//!
+//! | bytes | content |
+//! |---|---|
+//! | 0-3 | magic, `SPLS` |
+//! | 4-7 | version of the layout, 1 |
+//! | 8-15 | sequence number of the write, from 1 |
+//! | 16-19 | length of the payload, 0 to 480 |
+//! | 20-23 | checksum of bytes 0 to 511, taken with zeros here |
+//! | 24-503 | payload, then zeros |
+//! | 504-511 | zeros |
+//!
+//! Integers are big-endian and signed. A slot fits a sector of 512 bytes, so that most disks write
+//! it whole. Every later version keeps magic, version and checksum where they are, so that a
+//! release that does not know it can tell it from damage.
+
+use std::sync::Arc;
+
+use super::File;
+use crate::base::bytes::{array, put, read_i32, read_i64};
+use crate::base::crc::checksum;
+use crate::error::{Error, ErrorKind, Result};
+
+const MAGIC: [u8; 4] = *b"SPLS";
+const VERSION: i32 = 1;
+
+/// Bytes of a slot that are read, written and checked.
+const SLOT_BYTES: usize = 512;
+/// From slot to slot.
+const SECTOR_BYTES: u64 = 4096;
+
+const VERSION_AT: usize = 4;
+const SEQUENCE_AT: usize = 8;
+const LEN_AT: usize = 16;
+const CHECKSUM_AT: usize = 20;
+const PAYLOAD_AT: usize = 24;
+
+const _: () = assert!(PAYLOAD_AT + Slots::MAX_PAYLOAD <= SLOT_BYTES);
+const _: () = assert!(Slots::LEN == 2 * SECTOR_BYTES);
+
+type Slot = [u8; SLOT_BYTES];
+
+/// A small value that is replaced as a whole, in a file of [`Slots::LEN`] bytes. One of them at a
+/// time writes a file.
+///
+/// ```
+/// use std::path::Path;
+/// use spanlog::disk::slots::Slots;
+/// use spanlog::disk::{Allocation, Disk, MemDisk};
+/// # fn main() -> spanlog::Result<()> {
+/// let disk = MemDisk::new();
+/// let file = disk.create(Path::new("/"), Slots::LEN, Allocation::Reserved)?;
+/// let (mut slots, before) = Slots::open(file.clone())?;
+/// assert_eq!(before, None);
+/// slots.write(b"state")?;
+/// assert_eq!(Slots::open(file)?.1.as_deref(), Some(b"state".as_slice()));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Slots {
+    file: Arc<dyn File>,
+    sequence: i64,
+    /// Where the next write goes: not where the newest value is.
+    next: u64,
+    failed: bool,
+}
+
+impl Slots {
+    /// Length of the file, in bytes.
+    pub const LEN: u64 = 8192;
+
+    /// The longest value, in bytes.
+    pub const MAX_PAYLOAD: usize = 480;
+
+    /// Reads the newest value that is whole: nothing if there never was one, or if both slots are
+    /// damaged.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Version`] if a later release wrote the file, [`ErrorKind::Corrupt`] if the
+    /// file is too short, and whatever reading fails with.
+    pub fn open(file: Arc<dyn File>) -> Result<(Self, Option<Vec<u8>>)> {
+        if file.len_bytes() < Self::LEN {
+            let error = Error::new(ErrorKind::Corrupt, "a file of two slots is too short");
+            return Err(error.with_offset(file.len_bytes()).with_limit(Self::LEN));
+        }
+        let newest = [0, SECTOR_BYTES]
+            .into_iter()
+            .map(|at| Ok(read_slot(&*file, at)?.map(|(sequence, value)| (sequence, at, value))))
+            .collect::<Result<Vec<_>>>()?
+            .into_iter()
+            .flatten()
+            .max_by_key(|(sequence, ..)| *sequence);
+        let (sequence, at, value) = match newest {
+            Some((sequence, at, value)) => (sequence, at, Some(value)),
+            None => (0, SECTOR_BYTES, None),
+        };
+        Ok((Self { file, sequence, next: SECTOR_BYTES - at, failed: false }, value))
+    }
+
+    /// Replaces the value, durably. After a failure the old one still counts.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`] above [`Slots::MAX_PAYLOAD`]; what writing fails with, after which
+    /// it may be tried again; what syncing fails with, and [`ErrorKind::Poisoned`] ever after.
+    pub fn write(&mut self, payload: &[u8]) -> Result<()> {
+        if self.failed {
+            return Err(Error::new(ErrorKind::Poisoned, "an earlier sync of the slots failed"));
+        }
+        if payload.len() > Self::MAX_PAYLOAD {
+            let error = Error::new(ErrorKind::TooLarge, "the value does not fit its slot");
+            return Err(error.with_limit(Self::MAX_PAYLOAD as u64));
+        }
+        let sequence = self.sequence + 1;
+        self.file.write_at(self.next, &encode(sequence, payload))?;
+        self.failed = true;
+        self.file.sync()?;
+        self.failed = false;
+        self.sequence = sequence;
+        self.next = SECTOR_BYTES - self.next;
+        Ok(())
+    }
+}
+
+fn encode(sequence: i64, payload: &[u8]) -> Slot {
+    let mut slot = [0; SLOT_BYTES];
+    put(&mut slot, 0, &MAGIC);
+    put(&mut slot, VERSION_AT, &VERSION.to_be_bytes());
+    put(&mut slot, SEQUENCE_AT, &sequence.to_be_bytes());
+    put(&mut slot, LEN_AT, &(payload.len() as i32).to_be_bytes());
+    put(&mut slot, PAYLOAD_AT, payload);
+    let sum = checksum(&slot);
+    put(&mut slot, CHECKSUM_AT, &sum.to_be_bytes());
+    slot
+}
+
+/// The sequence number and the value of a slot, or nothing if it is not whole.
+fn read_slot(file: &dyn File, at: u64) -> Result<Option<(i64, Vec<u8>)>> {
+    let mut slot = [0; SLOT_BYTES];
+    file.read_at(at, &mut slot)?;
+    match version(&mut slot) {
+        Some(VERSION) => Ok(decode(&slot)),
+        Some(later) if later > VERSION => {
+            let message = format!("a later release wrote this: version {later} of a slot");
+            let error = Error::new(ErrorKind::Version, message);
+            Err(error.with_offset(at).with_limit(VERSION as u64))
+        }
+        Some(_) | None => Ok(None),
+    }
+}
+
+/// The version of a slot whose checksum fits; sets the checksum to zero.
+fn version(slot: &mut Slot) -> Option<i32> {
+    let sum = array::<4>(slot, CHECKSUM_AT).map(u32::from_be_bytes);
+    put(slot, CHECKSUM_AT, &[0; 4]);
+    let is_whole = array(slot, 0) == Some(MAGIC) && sum == Some(checksum(slot));
+    if is_whole { read_i32(slot, VERSION_AT) } else { None }
+}
+
+fn decode(slot: &Slot) -> Option<(i64, Vec<u8>)> {
+    let sequence = read_i64(slot, SEQUENCE_AT).filter(|sequence| *sequence > 0)?;
+    let len = usize::try_from(read_i32(slot, LEN_AT)?).ok()?;
+    if len > Slots::MAX_PAYLOAD {
+        return None;
+    }
+    Some((sequence, slot.get(PAYLOAD_AT..PAYLOAD_AT + len)?.to_vec()))
+}
+
+#[cfg(test)]
+#[path = "slots_tests.rs"]
+mod tests;

@@ -1,0 +1,185 @@
+//! Reading: from a position to bytes that stay mapped.
+
+use std::sync::Arc;
+
+use crate::base::units::Position;
+use crate::base::watermark::Published;
+use crate::disk::{Access, Map, Slice};
+use crate::error::{Error, ErrorKind, Result};
+use crate::log::Log;
+use crate::segment::{Segment, Snapshot};
+
+/// Bytes that are made resident in one call before they are touched.
+const WINDOW_BYTES: u64 = 256 * 1024;
+
+/// One reader's view of the log: the segments, the start and the permission to read, as they
+/// were when it was made. It maps what it needs and keeps it mapped.
+#[derive(Debug)]
+pub struct LogReader {
+    snapshot: Snapshot,
+    start: Position,
+    visible: Published,
+    maps: Vec<Mapped>,
+}
+
+#[derive(Debug)]
+struct Mapped {
+    segment: Arc<Segment>,
+    map: Arc<Map>,
+    /// Bytes of the map that were made resident for this reader.
+    resident: std::ops::Range<u64>,
+}
+
+/// Where some bytes of the log are: in which of the reader's maps, and where in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// Which map.
+    pub map: u32,
+    /// First byte in it.
+    pub at: u32,
+    /// Length in bytes.
+    pub len: u32,
+}
+
+impl Log {
+    /// A reader of what is visible now.
+    #[must_use]
+    pub fn reader(&self) -> LogReader {
+        // The mark first: what it permits lies in segments that were in the chain by then.
+        let visible = self.visible();
+        let snapshot = self.chain.snapshot();
+        LogReader { snapshot, start: self.start(), visible, maps: Vec::new() }
+    }
+
+    /// A slice of `len` bytes at `position`, valid for as long as it is held.
+    ///
+    /// # Errors
+    /// `Gone` below the start, `Offline` in a hole, `Invalid` beyond the end or across a
+    /// segment's end, else what the disk says.
+    pub fn slice(&self, position: Position, len: u32) -> Result<Slice> {
+        let mut reader = self.reader();
+        let span = reader.span(position, len)?;
+        let mapped = &reader.maps[span.map as usize];
+        let range = u64::from(span.at)..u64::from(span.at) + u64::from(span.len);
+        Ok(mapped.map.slice(range, reader.within(mapped)).expect("the span was checked"))
+    }
+}
+
+impl LogReader {
+    /// The first position that must not be read.
+    #[must_use]
+    pub fn end(&self) -> Position {
+        self.visible.end()
+    }
+
+    /// The segments this reader sees.
+    #[must_use]
+    pub fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
+    fn within(&self, mapped: &Mapped) -> Published {
+        self.visible.below(mapped.segment.base())
+    }
+
+    /// Finds `len` bytes at `position`, maps their segment and makes them resident.
+    ///
+    /// # Errors
+    /// As [`Log::slice`].
+    pub fn span(&mut self, position: Position, len: u32) -> Result<Span> {
+        let index = match self.maps.last() {
+            Some(last) if last.segment.covers(position) => self.maps.len() - 1,
+            _ => self.enter(position)?,
+        };
+        let visible = self.visible;
+        let mapped = &mut self.maps[index];
+        let end = position.get().checked_add(u64::from(len)).map(Position::new);
+        let readable = visible.end().min(mapped.segment.end());
+        if end.is_none_or(|end| end > readable) {
+            return Err(Error::new(ErrorKind::Invalid, "the range ends behind what can be read")
+                .at(mapped.segment.path())
+                .with_offset(position.get())
+                .with_limit(readable.get()));
+        }
+        let at = position - mapped.segment.base();
+        mapped.make_resident(at, u64::from(len), readable)?;
+        let at = u32::try_from(at).expect("a segment is shorter than 2 GiB");
+        Ok(Span { map: u32::try_from(index).expect("a batch has few segments"), at, len })
+    }
+
+    /// How many bytes can be read at `position` before its segment or the log ends.
+    ///
+    /// # Errors
+    /// As [`Log::slice`].
+    pub fn readable(&mut self, position: Position) -> Result<u64> {
+        let segment = self.segment_at(position)?;
+        Ok(self.visible.end().min(segment.end()).since(position))
+    }
+
+    /// The bytes of a span.
+    #[must_use]
+    pub fn bytes(&self, span: Span) -> &[u8] {
+        let mapped = &self.maps[span.map as usize];
+        let from = u64::from(span.at);
+        let range = from..from + u64::from(span.len);
+        mapped.map.bytes(range, self.within(mapped)).expect("a span is checked when it is made")
+    }
+
+    /// An owned slice of a span.
+    #[must_use]
+    pub fn slice(&self, span: Span) -> Slice {
+        let mapped = &self.maps[span.map as usize];
+        let from = u64::from(span.at);
+        let range = from..from + u64::from(span.len);
+        mapped.map.slice(range, self.within(mapped)).expect("a span is checked when it is made")
+    }
+
+    /// The segment of a span.
+    #[must_use]
+    pub fn segment(&self, span: Span) -> &Arc<Segment> {
+        &self.maps[span.map as usize].segment
+    }
+
+    fn enter(&mut self, position: Position) -> Result<usize> {
+        if let Some(index) = self.maps.iter().position(|mapped| mapped.segment.covers(position)) {
+            return Ok(index);
+        }
+        let segment = Arc::clone(self.segment_at(position)?);
+        let map = segment.map()?;
+        self.maps.push(Mapped { segment, map, resident: 0..0 });
+        Ok(self.maps.len() - 1)
+    }
+
+    fn segment_at(&self, position: Position) -> Result<&Arc<Segment>> {
+        if position < self.start {
+            return Err(Error::new(ErrorKind::Gone, "retention dropped that part of the log")
+                .with_offset(position.get())
+                .with_limit(self.start.get()));
+        }
+        if let Some(segment) = self.snapshot.find(position) {
+            return Ok(segment);
+        }
+        Err(match self.snapshot.gap_at(position) {
+            Some(gap) => Error::new(ErrorKind::Offline, "a directory of that range is not there")
+                .with_offset(position.get())
+                .with_range(gap.start.get()..gap.end.get()),
+            None => Error::new(ErrorKind::Invalid, "the position lies behind the log's end")
+                .with_offset(position.get())
+                .with_limit(self.visible.end().get()),
+        })
+    }
+}
+
+impl Mapped {
+    /// Touching a page that cannot be read would kill the host, so the system is asked first.
+    fn make_resident(&mut self, at: u64, len: u64, readable: Position) -> Result<()> {
+        if self.resident.start <= at && at + len <= self.resident.end {
+            return Ok(());
+        }
+        let limit = readable - self.segment.base();
+        let end = (at + len.max(WINDOW_BYTES)).min(limit);
+        self.map.populate(at..end, Access::Read).map_err(|error| error.at(self.segment.path()))?;
+        self.resident = at..end;
+        Ok(())
+    }
+}

@@ -1,0 +1,188 @@
+//! Finding the end of the log again: a walk over records that says where and why it stops.
+//!
+//! The walk decides nothing. It stops at the first thing that is not a record; whoever opens the
+//! store knows what was flushed, and whether that place is the end or damage.
+
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::base::units::Position;
+use crate::base::watermark::Published;
+use crate::disk::{Access, Map};
+use crate::error::{Error, ErrorKind, Result};
+use crate::record::{Check, Damage, Found, MessageView, at, resync};
+use crate::segment::{Segment, Snapshot};
+
+/// Bytes that are made resident ahead of the walk.
+const WINDOW_BYTES: u64 = 8 * 1024 * 1024;
+
+/// Why a walk stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// No segment covers this position.
+    LastSegment,
+    /// Nothing was ever written here.
+    Nothing,
+    /// Something is written here that is no record.
+    Damaged(Damage),
+}
+
+/// A range that is not records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damaged {
+    /// Where, on the log's line.
+    pub range: Range<u64>,
+    /// The file it begins in.
+    pub path: PathBuf,
+    /// What is wrong at its first byte.
+    pub reason: String,
+}
+
+/// A walk over the records of a log that nobody is writing.
+#[derive(Debug)]
+pub struct Scan {
+    snapshot: Snapshot,
+    position: Position,
+    check: Check,
+    mapped: Option<(Arc<Segment>, Arc<Map>)>,
+    resident: u64,
+    /// Where the last record began, and its store time.
+    last: Option<(Position, i64)>,
+    holes: Vec<Range<Position>>,
+}
+
+impl Scan {
+    /// A walk that begins at `from`, where a record must begin.
+    #[must_use]
+    pub fn new(snapshot: Snapshot, from: Position, check: Check) -> Self {
+        Self {
+            snapshot,
+            position: from,
+            check,
+            mapped: None,
+            resident: 0,
+            last: None,
+            holes: Vec::new(),
+        }
+    }
+
+    /// Where the walk stands.
+    #[must_use]
+    pub fn position(&self) -> Position {
+        self.position
+    }
+
+    /// Where the last record began, and its store time.
+    #[must_use]
+    pub fn last(&self) -> Option<(Position, i64)> {
+        self.last
+    }
+
+    /// The gaps between segments that were passed.
+    #[must_use]
+    pub fn holes(&self) -> &[Range<Position>] {
+        &self.holes
+    }
+
+    /// The file the walk stands in.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        let segment = self.snapshot.from(self.position).or(self.snapshot.last());
+        segment.map(|segment| segment.path().to_owned()).unwrap_or_default()
+    }
+
+    /// Walks on, giving every record to `visit`, until something is not a record.
+    ///
+    /// # Errors
+    /// What `visit` says, and what the disk says when bytes cannot be read.
+    pub fn run(
+        &mut self,
+        visit: &mut dyn FnMut(MessageView<'_>) -> Result<()>,
+    ) -> Result<Stop> {
+        while let Some((segment, map)) = self.enter()? {
+            let from = self.position - segment.base();
+            self.make_resident(&segment, &map, from)?;
+            let rest = map
+                .bytes(from..segment.len_bytes(), Published::all())
+                .expect("the segment's whole length is mapped");
+            match at(rest, self.position.get(), self.check) {
+                Found::Record(view) => {
+                    visit(view)?;
+                    self.last = Some((self.position, view.store_ms()));
+                    segment.set_last_store_ms(view.store_ms());
+                    self.position += u64::from(view.size());
+                }
+                Found::Padding => self.position = segment.end(),
+                Found::Nothing => return Ok(Stop::Nothing),
+                Found::Damaged(damage) => return Ok(Stop::Damaged(damage)),
+            }
+        }
+        Ok(Stop::LastSegment)
+    }
+
+    /// Moves to the next place behind this one where a record, or the padding before the next
+    /// segment, stands whole. Without any, nothing moves and nothing is returned.
+    ///
+    /// # Errors
+    /// What the disk says.
+    pub fn skip(&mut self) -> Result<Option<Range<Position>>> {
+        let from = self.position;
+        let mut look = from + 1;
+        while let Some(segment) = self.snapshot.from(look).cloned() {
+            look = look.max(segment.base());
+            if let Some(found) = resume_in(&segment, look)? {
+                self.position = found;
+                return Ok(Some(from..found));
+            }
+            look = segment.end();
+        }
+        Ok(None)
+    }
+
+    /// The segment at the present position, past a gap if there is one.
+    fn enter(&mut self) -> Result<Option<(Arc<Segment>, Arc<Map>)>> {
+        if let Some((segment, map)) = &self.mapped
+            && segment.covers(self.position)
+        {
+            return Ok(Some((Arc::clone(segment), Arc::clone(map))));
+        }
+        let Some(segment) = self.snapshot.from(self.position).cloned() else { return Ok(None) };
+        if self.position < segment.base() {
+            self.holes.push(self.position..segment.base());
+            self.position = segment.base();
+        }
+        let map = segment.map()?;
+        self.mapped = Some((Arc::clone(&segment), Arc::clone(&map)));
+        self.resident = 0;
+        Ok(Some((segment, map)))
+    }
+
+    fn make_resident(&mut self, segment: &Segment, map: &Map, from: u64) -> Result<()> {
+        let wanted = (from + WINDOW_BYTES).min(segment.len_bytes());
+        if self.resident >= wanted.saturating_sub(WINDOW_BYTES / 2) && self.resident > from {
+            return Ok(());
+        }
+        let end = wanted;
+        map.populate(from..end, Access::Read).map_err(|error| {
+            Error::new(ErrorKind::Io, format!("cannot read the log: {}", error.message()))
+                .at(segment.path())
+                .with_offset(from)
+        })?;
+        self.resident = end;
+        Ok(())
+    }
+}
+
+/// The first whole record or padding of `segment` at or behind `look`.
+fn resume_in(segment: &Arc<Segment>, look: Position) -> Result<Option<Position>> {
+    let file = segment.file()?;
+    let data = file.next_data(look - segment.base());
+    segment.close_file();
+    let Some(from) = data? else { return Ok(None) };
+    let map = segment.map()?;
+    map.populate(from..segment.len_bytes(), Access::Read)?;
+    let rest = map.bytes(from..segment.len_bytes(), Published::all()).expect("mapped whole");
+    let base = segment.base() + from;
+    Ok(resync(rest, base.get()).map(|offset| base + offset as u64))
+}

@@ -1,0 +1,100 @@
+//! Cutting the tail that a crash left: what is still whole behind the cut is saved first.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::base::units::Position;
+use crate::disk::{Allocation, Disk};
+use crate::error::Result;
+use crate::log::recover::Scan;
+use crate::record::{Check, MessageView};
+use crate::segment::{Segment, Snapshot};
+
+/// Records behind a cut, saved beside the store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Salvage {
+    /// How many records.
+    pub records: u64,
+    /// Their bytes, one after the other, each with its own position in it.
+    pub path: std::path::PathBuf,
+}
+
+/// Saves the whole records at and behind `cut` into a file of `dir`; without any, saves nothing.
+///
+/// # Errors
+/// What the disk says; then nothing may be cut.
+pub fn salvage(
+    disk: &dyn Disk,
+    snapshot: &Snapshot,
+    cut: Position,
+    dir: &Path,
+) -> Result<Option<Salvage>> {
+    let (mut records, mut bytes) = (0_u64, 0_u64);
+    walk(snapshot, cut, &mut |view| {
+        records += 1;
+        bytes += u64::from(view.size());
+        Ok(())
+    })?;
+    if records == 0 {
+        return Ok(None);
+    }
+    disk.make_dir(dir)?;
+    let path = free_name(disk, dir, cut)?;
+    let file = disk.create(dir, bytes, Allocation::Reserved)?;
+    let mut at = 0;
+    walk(snapshot, cut, &mut |view| {
+        file.write_at(at, view.bytes())?;
+        at += u64::from(view.size());
+        Ok(())
+    })?;
+    file.sync()?;
+    file.link(&path)?;
+    disk.sync_dir(dir)?;
+    Ok(Some(Salvage { records, path }))
+}
+
+/// A second crash may cut at the same place: earlier savings are never overwritten.
+fn free_name(disk: &dyn Disk, dir: &Path, cut: Position) -> Result<std::path::PathBuf> {
+    let mut number = 0;
+    loop {
+        let path = dir.join(format!("{cut:020}-{number}.records"));
+        if disk.stat(&path)?.is_none() {
+            return Ok(path);
+        }
+        number += 1;
+    }
+}
+
+/// Visits every whole record behind `cut`, over whatever lies between them.
+fn walk(
+    snapshot: &Snapshot,
+    cut: Position,
+    visit: &mut dyn FnMut(MessageView<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut scan = Scan::new(snapshot.clone(), cut, Check::Checksums);
+    loop {
+        scan.run(visit)?;
+        if scan.skip()?.is_none() {
+            return Ok(());
+        }
+    }
+}
+
+/// Cuts the log at `end`: zeros to the end of its segment, durably, and no later segments.
+///
+/// Zeros matter: positions beyond the cut are given out again, and a record of before could
+/// otherwise come back to life after a second crash (RocketMQ is open to that).
+///
+/// # Errors
+/// What the disk says.
+pub fn cut(disk: &dyn Disk, segments: &mut Vec<Arc<Segment>>, end: Position) -> Result<()> {
+    let keep = segments.partition_point(|segment| segment.base() < end);
+    for segment in segments.split_off(keep).into_iter().rev() {
+        segment.remove()?;
+        disk.sync_dir(segment.path().parent().expect("a segment lies in a directory"))?;
+    }
+    let Some(last) = segments.last().filter(|last| end < last.end()) else { return Ok(()) };
+    let file = last.file()?;
+    file.zero(end - last.base(), last.len_bytes())?;
+    file.sync()
+}

@@ -1,0 +1,84 @@
+//! At most so many maps: the least recently used one goes, those that readers hold stay.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+
+use parking_lot::Mutex;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::segment::Segment;
+
+/// The bound on maps that a store holds at once, shared by its log and its queues. Any thread
+/// may use it.
+#[derive(Debug)]
+pub struct Budget {
+    max: usize,
+    /// Maps that exist or are about to. Not under the lock: a segment may be dropped by whoever
+    /// holds it.
+    count: AtomicUsize,
+    tick: AtomicU64,
+    mapped: Mutex<Vec<Weak<Segment>>>,
+}
+
+impl Budget {
+    /// A budget of `max` maps.
+    #[must_use]
+    pub fn new(max: usize) -> Arc<Self> {
+        Arc::new(Self {
+            max,
+            count: AtomicUsize::new(0),
+            tick: AtomicU64::new(0),
+            mapped: Mutex::default(),
+        })
+    }
+
+    /// How many maps exist now.
+    #[must_use]
+    pub fn in_use(&self) -> usize {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// A number larger than all before: the order of use.
+    pub(super) fn tick(&self) -> u64 {
+        self.tick.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Takes room for one map, giving up the one that was not used for longest if need be.
+    ///
+    /// # Errors
+    /// `Full` when every map is held by a batch or a slice.
+    pub(super) fn reserve(&self) -> Result<()> {
+        let grow = |count| (count < self.max).then_some(count + 1);
+        while self.count.fetch_update(Ordering::AcqRel, Ordering::Relaxed, grow).is_err() {
+            self.evict_one()?;
+        }
+        Ok(())
+    }
+
+    /// Keeps `segment`, which now has a map, as a candidate for eviction.
+    pub(super) fn register(&self, segment: &Arc<Segment>) {
+        self.mapped.lock().push(Arc::downgrade(segment));
+    }
+
+    /// Gives back the room of a map that is gone.
+    pub(super) fn release(&self) {
+        let before = self.count.fetch_sub(1, Ordering::AcqRel);
+        assert!(before > 0, "a map is released once");
+    }
+
+    fn evict_one(&self) -> Result<()> {
+        let mut mapped = self.mapped.lock();
+        mapped.retain(|segment| segment.strong_count() > 0);
+        let mut live: Vec<Arc<Segment>> = mapped.iter().filter_map(Weak::upgrade).collect();
+        live.sort_by_key(|segment| segment.last_used());
+        for segment in live {
+            if segment.unmap_unless_held() {
+                self.release();
+                mapped.retain(|other| other.as_ptr() != Arc::as_ptr(&segment));
+                return Ok(());
+            }
+        }
+        Err(Error::new(ErrorKind::Full, "every map is held by a batch or slice; release some")
+            .with_limit(self.max as u64))
+    }
+}

@@ -1,0 +1,15 @@
+//! Layer 2: a line of bytes cut into files, spread over directories.
+
+pub mod name;
+pub mod placement;
+
+mod budget;
+mod chain;
+#[allow(clippy::module_inception)]
+mod segment;
+mod supply;
+
+pub use budget::Budget;
+pub use chain::{Chain, Snapshot};
+pub use segment::{Place, Segment};
+pub use supply::{Room, Shelf, Supply};

@@ -1,0 +1,262 @@
+//! One file of a line: its base, its length, its map while somebody needs it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+use crate::base::units::Position;
+use crate::disk::{Access, Disk, File, Map};
+use crate::error::{Error, ErrorKind, Result};
+use crate::segment::Budget;
+
+/// One file of a line. It is opened and mapped when somebody first needs its bytes, and unmapped
+/// when the budget asks; whoever holds its map keeps the bytes alive, also after the file was
+/// removed. Any thread may use it.
+#[derive(Debug)]
+pub struct Segment {
+    base: Position,
+    len: u64,
+    path: PathBuf,
+    /// The directory's number within its store.
+    directory: u64,
+    disk: Arc<dyn Disk>,
+    budget: Arc<Budget>,
+    access: Access,
+    open: Mutex<Open>,
+    used: AtomicU64,
+    /// Whether the file's name is known to be durable.
+    named: AtomicBool,
+    /// Store time of the last record, or `i64::MIN` until somebody looked.
+    last_store_ms: AtomicI64,
+}
+
+#[derive(Debug, Default)]
+struct Open {
+    file: Option<Arc<dyn File>>,
+    map: Option<Arc<Map>>,
+}
+
+/// Where a segment stands: what the file is called and what it covers.
+#[derive(Clone, Debug)]
+pub struct Place {
+    /// First position it covers.
+    pub base: Position,
+    /// Length in bytes.
+    pub len: u64,
+    /// The file.
+    pub path: PathBuf,
+    /// The directory's number within its store.
+    pub directory: u64,
+}
+
+impl Segment {
+    /// A segment whose file exists; nothing is opened yet.
+    #[must_use]
+    pub fn existing(
+        disk: &Arc<dyn Disk>,
+        budget: &Arc<Budget>,
+        place: Place,
+        access: Access,
+    ) -> Self {
+        Self {
+            base: place.base,
+            len: place.len,
+            path: place.path,
+            directory: place.directory,
+            disk: Arc::clone(disk),
+            budget: Arc::clone(budget),
+            access,
+            open: Mutex::default(),
+            used: AtomicU64::new(0),
+            named: AtomicBool::new(true),
+            last_store_ms: AtomicI64::new(i64::MIN),
+        }
+    }
+
+    /// A segment whose file was just made and linked; its name is not durable yet.
+    #[must_use]
+    pub fn created(
+        disk: &Arc<dyn Disk>,
+        budget: &Arc<Budget>,
+        place: Place,
+        file: Arc<dyn File>,
+    ) -> Self {
+        let segment = Self::existing(disk, budget, place, Access::Write);
+        segment.named.store(false, Ordering::Relaxed);
+        segment.open.lock().file = Some(file);
+        segment
+    }
+
+    /// First position it covers.
+    #[must_use]
+    pub fn base(&self) -> Position {
+        self.base
+    }
+
+    /// The position after its last byte.
+    #[must_use]
+    pub fn end(&self) -> Position {
+        self.base + self.len
+    }
+
+    /// Length in bytes.
+    #[must_use]
+    pub fn len_bytes(&self) -> u64 {
+        self.len
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The directory's number within its store.
+    #[must_use]
+    pub fn directory(&self) -> u64 {
+        self.directory
+    }
+
+    /// Whether `position` lies in it.
+    #[must_use]
+    pub fn covers(&self, position: Position) -> bool {
+        self.base <= position && position < self.end()
+    }
+
+    /// The store time of its last record, in milliseconds, once somebody has looked.
+    #[must_use]
+    pub fn last_store_ms(&self) -> Option<i64> {
+        Some(self.last_store_ms.load(Ordering::Relaxed)).filter(|&time| time != i64::MIN)
+    }
+
+    /// Remembers the store time of its last record.
+    pub fn set_last_store_ms(&self, time: i64) {
+        self.last_store_ms.store(time, Ordering::Relaxed);
+    }
+
+    /// The map, made now if need be.
+    ///
+    /// # Errors
+    /// `Full` when every map is held, `Offline` when the file is gone, else what the disk says.
+    pub fn map(self: &Arc<Self>) -> Result<Arc<Map>> {
+        self.used.store(self.budget.tick(), Ordering::Relaxed);
+        if let Some(map) = &self.open.lock().map {
+            return Ok(Arc::clone(map));
+        }
+        self.budget.reserve()?;
+        let made = self.make_map();
+        match &made {
+            Ok((_, true)) => self.budget.register(self),
+            _ => self.budget.release(),
+        }
+        made.map(|(map, _)| map)
+    }
+
+    /// The map, and whether this call made it.
+    fn make_map(&self) -> Result<(Arc<Map>, bool)> {
+        let mut open = self.open.lock();
+        if let Some(map) = &open.map {
+            return Ok((Arc::clone(map), false));
+        }
+        let file = match &open.file {
+            Some(file) => Arc::clone(file),
+            None => self.open_file(self.access)?,
+        };
+        let map = file.map(self.access)?;
+        open.map = Some(Arc::clone(&map));
+        Ok((map, true))
+    }
+
+    /// The file, kept open until [`Segment::close_file`].
+    ///
+    /// # Errors
+    /// `Offline` when the file is gone, else what the disk says.
+    pub fn file(&self) -> Result<Arc<dyn File>> {
+        let mut open = self.open.lock();
+        if let Some(file) = &open.file {
+            return Ok(Arc::clone(file));
+        }
+        let file = self.open_file(self.access)?;
+        open.file = Some(Arc::clone(&file));
+        Ok(file)
+    }
+
+    fn open_file(&self, access: Access) -> Result<Arc<dyn File>> {
+        let file = self.disk.open(&self.path, access).map_err(|error| {
+            match self.disk.stat(&self.path) {
+                Ok(None) => Error::new(ErrorKind::Offline, "the segment's file is gone")
+                    .at(&self.path)
+                    .with_range(self.base.get()..self.end().get()),
+                _ => error,
+            }
+        })?;
+        if file.len_bytes() == self.len {
+            return Ok(file);
+        }
+        Err(Error::new(ErrorKind::Corrupt, "the file's length changed while the store was open")
+            .at(&self.path)
+            .with_offset(file.len_bytes())
+            .with_limit(self.len))
+    }
+
+    /// Lets the descriptor go; a map stays.
+    pub fn close_file(&self) {
+        self.open.lock().file = None;
+    }
+
+    /// Makes what was written to the file durable, and its name the first time.
+    ///
+    /// # Errors
+    /// What the disk says; the file must not be flushed again after a failure.
+    pub fn sync(&self) -> Result<()> {
+        self.file()?.sync()?;
+        if !self.named.load(Ordering::Acquire) {
+            let dir = self.path.parent().expect("a segment lies in a directory");
+            self.disk.sync_dir(dir)?;
+            self.named.store(true, Ordering::Release);
+        }
+        Ok(())
+    }
+
+    /// Removes the file. Maps of it live on until they are released.
+    ///
+    /// # Errors
+    /// What the disk says, but a file that is gone already is fine.
+    pub fn remove(&self) -> Result<()> {
+        self.close_file();
+        self.disk.remove(&self.path).or_else(|error| match self.disk.stat(&self.path) {
+            Ok(None) => Ok(()),
+            _ => Err(error),
+        })
+    }
+
+    /// Whether a reader holds the map.
+    #[must_use]
+    pub fn is_held(&self) -> bool {
+        self.open.lock().map.as_ref().is_some_and(|map| Arc::strong_count(map) > 1)
+    }
+
+    pub(super) fn last_used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    /// Drops the map if nobody else holds it, and says whether it did.
+    pub(super) fn unmap_unless_held(&self) -> bool {
+        let mut open = self.open.lock();
+        if open.map.as_ref().is_some_and(|map| Arc::strong_count(map) == 1) {
+            open.map = None;
+            return true;
+        }
+        false
+    }
+}
+
+impl Drop for Segment {
+    fn drop(&mut self) {
+        if self.open.get_mut().map.is_some() {
+            self.budget.release();
+        }
+    }
+}

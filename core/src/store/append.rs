@@ -1,0 +1,182 @@
+//! Appending messages: encode outside the lock, stamp and copy inside it.
+
+use std::cell::RefCell;
+use std::ops::Range;
+
+use crate::base::units::{Position, QueueOffset};
+use crate::derived::Queue;
+use crate::error::{Error, ErrorKind, Result};
+use crate::options::Durability;
+use crate::record::{Message, Stamp, Transaction, encode, stamp};
+use crate::store::Store;
+
+/// Where a message, or the first one of a batch, was put.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Receipt {
+    /// Where its record begins in the log.
+    pub position: Position,
+    /// Its number within its queue; those of a batch follow each other.
+    pub queue_offset: QueueOffset,
+    /// The position after the last record.
+    pub end: Position,
+    /// When it was stored, in milliseconds since 1970.
+    pub store_ms: i64,
+}
+
+/// Records on their way into the log.
+#[derive(Debug, Default)]
+struct Draft {
+    bytes: Vec<u8>,
+    records: Vec<Range<usize>>,
+}
+
+/// A draft never keeps more memory than this between appends.
+const KEPT_BYTES: usize = 1 << 20;
+
+thread_local! {
+    /// Encoding happens outside the append lock, so each thread has its own buffer. It holds
+    /// nothing between two appends.
+    static DRAFT: RefCell<Draft> = RefCell::default();
+}
+
+impl Store {
+    /// Appends one message. When it returns, the message is in the log and survives the end of
+    /// this process; with [`Durability::Group`] it also survives the loss of power.
+    ///
+    /// # Errors
+    /// `Invalid` or `TooLarge` for the message, `Full` when no directory has room, `Poisoned`
+    /// after a failed flush, `Closed`, else what the disk says. Nothing was appended then, save
+    /// that with group durability a failed flush leaves open whether the message survives.
+    pub fn append(&self, message: &Message<'_>) -> Result<Receipt> {
+        self.append_batch(std::slice::from_ref(message))
+    }
+
+    /// Appends messages of one topic and queue, all or none of them, side by side. Returns where
+    /// the first one is. A process that is killed leaves all or none; a loss of power may keep a
+    /// first part of a batch that was not acknowledged.
+    ///
+    /// # Errors
+    /// As [`Store::append`], and `Invalid` for an empty batch or one of several queues.
+    pub fn append_batch(&self, messages: &[Message<'_>]) -> Result<Receipt> {
+        let receipt = self.put(messages)?;
+        if self.engine.options.durability == Durability::Group {
+            self.engine.log.flush_to(receipt.end)?;
+        }
+        self.engine.index_bell.ring();
+        Ok(receipt)
+    }
+
+    /// As [`Store::append`], but returns only when the message is durable, whatever the store's
+    /// durability.
+    ///
+    /// # Errors
+    /// As [`Store::append`].
+    pub fn append_durable(&self, message: &Message<'_>) -> Result<Receipt> {
+        self.append_batch_durable(std::slice::from_ref(message))
+    }
+
+    /// As [`Store::append_batch`], but returns only when all of it is durable.
+    ///
+    /// # Errors
+    /// As [`Store::append_batch`].
+    pub fn append_batch_durable(&self, messages: &[Message<'_>]) -> Result<Receipt> {
+        let receipt = self.put(messages)?;
+        self.engine.log.flush_to(receipt.end)?;
+        self.engine.index_bell.ring();
+        Ok(receipt)
+    }
+
+    fn put(&self, messages: &[Message<'_>]) -> Result<Receipt> {
+        self.check_appendable()?;
+        check_batch(messages)?;
+        DRAFT.with_borrow_mut(|draft| {
+            let outcome = self.put_draft(messages, draft);
+            draft.clear();
+            outcome
+        })
+    }
+
+    fn put_draft(&self, messages: &[Message<'_>], draft: &mut Draft) -> Result<Receipt> {
+        let now_ms = self.engine.clock.now_ms();
+        for message in messages {
+            let id = self.ids.next(now_ms);
+            let record = encode(message, &self.encoding, &id, &mut draft.bytes)?;
+            draft.records.push(record);
+        }
+        let first = &messages[0];
+        let queue = self.engine.queues.find_or_make(first.topic, first.queue);
+        let numbered = takes_offset(first);
+        let mut receipt = None;
+        let count = messages.len() as u64;
+        let Draft { bytes, records } = draft;
+        let position = self.engine.log.append(
+            bytes,
+            self.engine.as_ref(),
+            |bytes, position| {
+                receipt = Some(self.stamp_all(bytes, records, position, &queue, numbered));
+            },
+            || queue.advance(if numbered { count } else { 0 }),
+        )?;
+        let receipt = receipt.expect("the log stamps what it appends");
+        assert_eq!(receipt.position, position, "records are where they were stamped");
+        Ok(receipt)
+    }
+
+    /// Completes the records, under the append lock.
+    fn stamp_all(
+        &self,
+        bytes: &mut [u8],
+        records: &[Range<usize>],
+        position: Position,
+        queue: &Queue,
+        numbered: bool,
+    ) -> Receipt {
+        let store_ms = self.engine.clock.now_ms();
+        let first = if numbered { queue.next() } else { 0 };
+        for (number, record) in records.iter().enumerate() {
+            let queue_offset = if numbered { first + number as u64 } else { 0 };
+            let position = (position + record.start as u64).get();
+            stamp(&mut bytes[record.clone()], &Stamp { position, queue_offset, store_ms });
+        }
+        let end = position + bytes.len() as u64;
+        Receipt { position, queue_offset: QueueOffset::new(first), end, store_ms }
+    }
+
+    fn check_appendable(&self) -> Result<()> {
+        self.check_writable()?;
+        if let Some(why) = &self.no_appends {
+            return Err(Error::new(ErrorKind::Offline, why.as_str()));
+        }
+        self.engine.disks.gate().check()
+    }
+}
+
+impl Draft {
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.bytes.shrink_to(KEPT_BYTES);
+        self.records.clear();
+    }
+}
+
+/// A prepared or rolled-back transaction has no place in its queue.
+fn takes_offset(message: &Message<'_>) -> bool {
+    matches!(Transaction::of(message.sys_flag), Transaction::None | Transaction::Commit)
+}
+
+fn check_batch(messages: &[Message<'_>]) -> Result<()> {
+    let Some((first, rest)) = messages.split_first() else {
+        return Err(Error::new(ErrorKind::Invalid, "a batch has at least one message"));
+    };
+    let same = |other: &Message<'_>| {
+        (other.topic, other.queue, takes_offset(other))
+            == (first.topic, first.queue, takes_offset(first))
+    };
+    match rest.iter().all(same) {
+        true => Ok(()),
+        false => Err(Error::new(
+            ErrorKind::Invalid,
+            "the messages of a batch are of one topic, one queue and one kind",
+        )),
+    }
+}

@@ -1,0 +1,280 @@
+//! Reading a queue: a batch of records that stay mapped for as long as it lives.
+
+use std::sync::Arc;
+
+use crate::base::bytes;
+use crate::base::units::{Position, QueueOffset};
+use crate::derived::{Bounds, Queue, Unit};
+use crate::disk::Slice;
+use crate::error::{Error, ErrorKind, Result};
+use crate::log::{LogReader, Span};
+use crate::options::OnDamage;
+use crate::record::MessageView;
+use crate::tasks::Engine;
+
+/// How much one read may return. At least one message is returned whatever its size.
+///
+/// ```
+/// use spanlog::ReadLimits;
+/// let limits = ReadLimits { max_messages: 10, ..ReadLimits::default() };
+/// assert_eq!(limits.max_bytes, 1 << 20);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReadLimits {
+    /// Number of messages, from 1.
+    pub max_messages: usize,
+    /// Bytes of whole records.
+    pub max_bytes: u64,
+}
+
+impl Default for ReadLimits {
+    fn default() -> Self {
+        Self { max_messages: 256, max_bytes: 1 << 20 }
+    }
+}
+
+/// What a read found, and so where to go on (RocketMQ's statuses in parentheses).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReadStatus {
+    /// Messages (FOUND).
+    Found,
+    /// The queue never had a message (NO_MATCHED_LOGIC_QUEUE); go on at 0.
+    NoQueue,
+    /// Nothing was ever readable in the queue (NO_MESSAGE_IN_QUEUE); go on at 0.
+    Empty,
+    /// Retention dropped the offset (OFFSET_TOO_SMALL); go on at the queue's minimum.
+    TooSmall,
+    /// The offset is the next to come (OFFSET_OVERFLOW_ONE); ask again.
+    AtEnd,
+    /// The offset is behind the next to come (OFFSET_OVERFLOW_BADLY); go on at the maximum,
+    /// never at the start.
+    TooLarge,
+    /// The messages at the offset are gone or lost (MESSAGE_WAS_REMOVING); go on behind them.
+    Removed,
+}
+
+/// The messages that one read found. It owns what it needs: it may outlive the store.
+#[derive(Debug)]
+pub struct Batch {
+    reader: LogReader,
+    entries: Vec<Entry>,
+    status: ReadStatus,
+    next: QueueOffset,
+    bounds: Bounds,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    offset: QueueOffset,
+    position: Position,
+    span: Span,
+}
+
+/// One message of a batch: its record's bytes, not yet decoded.
+#[derive(Clone, Copy, Debug)]
+pub struct Stored<'a> {
+    batch: &'a Batch,
+    entry: Entry,
+}
+
+impl Batch {
+    fn nothing(
+        engine: &Engine,
+        status: ReadStatus,
+        next: QueueOffset,
+        bounds: Bounds,
+    ) -> Self {
+        Self { reader: engine.log.reader(), entries: Vec::new(), status, next, bounds }
+    }
+
+    /// What was found.
+    #[must_use]
+    pub fn status(&self) -> ReadStatus {
+        self.status
+    }
+
+    /// Where to read on.
+    #[must_use]
+    pub fn next(&self) -> QueueOffset {
+        self.next
+    }
+
+    /// The queue's first message kept and one past its last, as of this read.
+    #[must_use]
+    pub fn bounds(&self) -> Bounds {
+        self.bounds
+    }
+
+    /// Number of messages.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether no message was found.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// The messages, in queue order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = Stored<'_>> {
+        self.entries.iter().map(|&entry| Stored { batch: self, entry })
+    }
+}
+
+impl<'a> Stored<'a> {
+    /// Its number within its queue.
+    #[must_use]
+    pub fn queue_offset(&self) -> QueueOffset {
+        self.entry.offset
+    }
+
+    /// Where its record begins.
+    #[must_use]
+    pub fn position(&self) -> Position {
+        self.entry.position
+    }
+
+    /// The whole record's bytes.
+    #[must_use]
+    pub fn bytes(&self) -> &'a [u8] {
+        self.batch.reader.bytes(self.entry.span)
+    }
+
+    /// The whole record's bytes, owned: they stay valid without the batch.
+    #[must_use]
+    pub fn slice(&self) -> Slice {
+        self.batch.reader.slice(self.entry.span)
+    }
+
+    /// The message, its structure checked, its checksums not.
+    ///
+    /// # Errors
+    /// `Corrupt`, naming file and position.
+    pub fn decode(&self) -> Result<MessageView<'a>> {
+        MessageView::parse(self.bytes()).map_err(|damage| self.corrupt(&damage.to_string()))
+    }
+
+    /// The message, after checking every checksum it carries.
+    ///
+    /// # Errors
+    /// `Corrupt`, naming file and position.
+    pub fn decode_verified(&self) -> Result<MessageView<'a>> {
+        let view = self.decode()?;
+        view.verify().map_err(|damage| self.corrupt(&damage.to_string()))?;
+        Ok(view)
+    }
+
+    fn corrupt(&self, damage: &str) -> Error {
+        let segment = self.batch.reader.segment(self.entry.span);
+        Error::new(ErrorKind::Corrupt, format!("the record is damaged: {damage}"))
+            .at(segment.path())
+            .with_offset(self.entry.position.get())
+    }
+}
+
+/// Reads a queue; the statuses are those of RocketMQ's `getMessage`.
+pub(super) fn read(
+    engine: &Engine,
+    topic: &str,
+    queue: u32,
+    from: QueueOffset,
+    limits: ReadLimits,
+) -> Result<Batch> {
+    if limits.max_messages == 0 {
+        return Err(Error::new(ErrorKind::Invalid, "max_messages is at least 1").with_offset(0));
+    }
+    let zero = Bounds { min: QueueOffset::ZERO, max: QueueOffset::ZERO };
+    let Some(queue) = engine.queues.find(topic, queue) else {
+        return Ok(Batch::nothing(engine, ReadStatus::NoQueue, QueueOffset::ZERO, zero));
+    };
+    let bounds = queue.bounds();
+    let (status, next) = match bounds {
+        Bounds { max: QueueOffset::ZERO, .. } => (ReadStatus::Empty, QueueOffset::ZERO),
+        Bounds { max, .. } if from > max => (ReadStatus::TooLarge, max),
+        Bounds { max, .. } if from == max => (ReadStatus::AtEnd, from),
+        Bounds { min, .. } if from < min => (ReadStatus::TooSmall, min),
+        _ => return Collector::new(engine, bounds, from, limits).collect(&queue),
+    };
+    Ok(Batch::nothing(engine, status, next, bounds))
+}
+
+/// Fills a batch.
+struct Collector<'a> {
+    engine: &'a Engine,
+    limits: ReadLimits,
+    batch: Batch,
+    bytes: u64,
+}
+
+impl<'a> Collector<'a> {
+    fn new(engine: &'a Engine, bounds: Bounds, from: QueueOffset, limits: ReadLimits) -> Self {
+        // The queue was looked at first: the reader's permission covers what its units point to.
+        let batch = Batch::nothing(engine, ReadStatus::Removed, from, bounds);
+        Self { engine, limits, batch, bytes: 0 }
+    }
+
+    fn collect(mut self, queue: &Arc<Queue>) -> Result<Batch> {
+        let from = self.batch.next;
+        let count = (self.limits.max_messages as u64).min(self.batch.bounds.max - from);
+        let to = from + count;
+        let mut units = Vec::with_capacity(usize::try_from(count).expect("a batch fits memory"));
+        queue.visit(from, to, &mut |offset, unit| units.push((offset, unit)))?;
+        self.batch.entries.reserve_exact(units.len());
+        for (offset, unit) in units {
+            match unit.filter(|unit| !unit.is_filler()) {
+                Some(unit) if self.is_full(unit) => break,
+                Some(unit) => match self.add(offset, unit) {
+                    Ok(()) => {}
+                    // What was found before is returned; the next read begins with the error.
+                    Err(_) if !self.batch.is_empty() => break,
+                    Err(error) => return Err(error),
+                },
+                None => {}
+            }
+            self.batch.next = offset + 1;
+        }
+        if !self.batch.is_empty() {
+            self.batch.status = ReadStatus::Found;
+        }
+        Ok(self.batch)
+    }
+
+    fn is_full(&self, unit: Unit) -> bool {
+        !self.batch.is_empty() && self.bytes + u64::from(unit.size) > self.limits.max_bytes
+    }
+
+    /// Adds the record that a unit points to; one that is gone or skipped is left out.
+    fn add(&mut self, offset: QueueOffset, unit: Unit) -> Result<()> {
+        let reader = &mut self.batch.reader;
+        let found = reader.span(unit.position, unit.size);
+        let span = match found {
+            Err(error) if error.kind() == ErrorKind::Gone => return Ok(()),
+            other => other?,
+        };
+        if !is_at_home(reader.bytes(span), unit) {
+            return self.misplaced(span, unit);
+        }
+        self.bytes += u64::from(unit.size);
+        self.batch.entries.push(Entry { offset, position: unit.position, span });
+        Ok(())
+    }
+
+    fn misplaced(&self, span: Span, unit: Unit) -> Result<()> {
+        if self.engine.options.on_damage == OnDamage::Skip {
+            return Ok(());
+        }
+        let path = self.batch.reader.segment(span).path();
+        Err(Error::new(ErrorKind::Corrupt, "the queue points to bytes that are not its record")
+            .at(path)
+            .with_offset(unit.position.get()))
+    }
+}
+
+/// Two fields tell whether a record stands where a unit says, without decoding it.
+fn is_at_home(record: &[u8], unit: Unit) -> bool {
+    let size = bytes::read_i32(record, 0).and_then(|size| u32::try_from(size).ok());
+    let position = bytes::read_i64(record, 28).and_then(|position| u64::try_from(position).ok());
+    size == Some(unit.size) && position == Some(unit.position.get())
+}

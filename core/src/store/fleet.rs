@@ -1,0 +1,306 @@
+//! The directories of a store as its registry remembers them, and changes to them.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::base::units::Position;
+use crate::directory::{
+    Directory, Inventory, Registered, Registry, Resolved, Wanted, put_label, resolve,
+    write_registry,
+};
+use crate::disk::{Disk, EntryKind};
+use crate::error::{Error, ErrorKind, Result};
+use crate::options::{DirectoryOptions, Options};
+use crate::retention::{Pressure, Role};
+use crate::segment::name::parse_segment_name;
+use crate::store::Store;
+use crate::store::open::{QUEUES, new_registry};
+use crate::store::recovery::Known;
+
+/// The directories of a store.
+#[derive(Debug)]
+pub(super) struct Fleet {
+    registry: Registry,
+    /// Whether a store was here before.
+    is_known: bool,
+    rows: Vec<Row>,
+    /// Ranges that no directory there holds.
+    lost: Vec<Range<u64>>,
+}
+
+#[derive(Clone, Debug)]
+struct Row {
+    id: u64,
+    resolved: Resolved,
+}
+
+impl Fleet {
+    /// Finds the directories that the options name and the registry knows.
+    pub(super) fn find(
+        disk: &Arc<dyn Disk>,
+        root: &Path,
+        options: &Options,
+        registry: Option<Registry>,
+    ) -> Result<Self> {
+        let mut wanted: Vec<_> = options.directories.iter().map(wanted).collect();
+        if wanted.is_empty() && registry.is_none() {
+            wanted.push(Wanted { path: root.join("commitlog"), role: None });
+        }
+        let create = options.create && !options.read_only;
+        let found = resolve(disk.as_ref(), root, &wanted, registry.as_ref(), create)?;
+        let offline = found.iter().find(|row| row.offline.is_some());
+        if let Some(row) = offline.filter(|_| !options.allow_offline) {
+            let why = row.offline.as_deref().unwrap_or_default();
+            let text = format!("a directory of the store is not there: {why}");
+            return Err(Error::new(ErrorKind::Offline, text).at(&row.path));
+        }
+        let is_known = registry.is_some();
+        let registry = registry.unwrap_or_else(|| new_registry(options));
+        let mut fleet = Self { registry, is_known, rows: Vec::new(), lost: Vec::new() };
+        for resolved in found {
+            let id = resolved.id.unwrap_or_else(|| fleet.free_id());
+            fleet.rows.push(Row { id, resolved });
+        }
+        Ok(fleet)
+    }
+
+    fn free_id(&self) -> u64 {
+        let registered = self.registry.directories.iter().map(|entry| entry.id);
+        let highest = registered.chain(self.rows.iter().map(|row| row.id)).max();
+        highest.map_or(0, |id| id + 1)
+    }
+
+    pub(super) fn registry(&self) -> &Registry {
+        &self.registry
+    }
+
+    pub(super) fn role(&self, id: u64) -> Role {
+        self.rows.iter().find(|row| row.id == id).map_or(Role::ReadOnly, |row| row.resolved.role)
+    }
+
+    /// The segments in the directories that are there.
+    pub(super) fn inventory(&self, disk: &dyn Disk) -> Result<Inventory> {
+        let there = self.rows.iter().filter(|row| row.resolved.offline.is_none());
+        let directories: Vec<_> = there.map(|row| (row.id, row.resolved.path.clone())).collect();
+        let segment_len = self.is_known.then_some(self.registry.segment_len);
+        Inventory::take(disk, &directories, segment_len)
+    }
+
+    /// A store that has no registry yet says by its files how long they are.
+    pub(super) fn settle_lengths(
+        &mut self,
+        disk: &dyn Disk,
+        inventory: &Inventory,
+        root: &Path,
+    ) -> Result<()> {
+        let plain = |gap: &Range<Position>| gap.start.get()..gap.end.get();
+        self.lost = inventory.gaps.iter().map(plain).collect();
+        if self.is_known {
+            return Ok(());
+        }
+        if let Some(first) = inventory.segments.first() {
+            self.registry.segment_len = first.len;
+        }
+        if let Some(len) = first_queue_file(disk, &root.join(QUEUES), 0)? {
+            self.registry.queue_file_len = len;
+        }
+        Ok(())
+    }
+
+    pub(super) fn lost_ranges(&self) -> Vec<Range<u64>> {
+        self.lost.clone()
+    }
+
+    /// Writes the registry and the directories' labels where they changed.
+    pub(super) fn write_down(&mut self, disk: &Arc<dyn Disk>, root: &Path) -> Result<()> {
+        let directories: Vec<_> = self.rows.iter().map(registered).collect();
+        if !self.is_known || directories != self.registry.directories {
+            let registry = Registry { directories, ..self.registry.clone() };
+            write_registry(disk.as_ref(), root, &registry)?;
+            self.registry = registry;
+            self.is_known = true;
+        }
+        for row in self.rows.iter().filter(|row| row.resolved.offline.is_none()) {
+            let labelled = put_label(disk, &self.registry, row.id, &row.resolved.path);
+            // A mount that cannot be written keeps its segments, and those name it well enough.
+            if row.resolved.role != Role::ReadOnly {
+                labelled?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The directories as the disk policy sees them.
+    pub(super) fn directories(&self, options: &Options) -> Vec<Directory> {
+        self.rows.iter().map(|row| directory(row, options)).collect()
+    }
+
+    /// With a directory missing, the log's end may be on it: then nothing may be appended,
+    /// because its positions would be given out twice.
+    pub(super) fn may_lack_the_tail(&self, known: &Known, end: Position) -> Option<String> {
+        let offline = self.rows.iter().find(|row| row.resolved.offline.is_some());
+        let has_gap = !self.lost.is_empty();
+        let whole = known
+            .marks
+            .is_some_and(|marks| known.clean && marks.clean && marks.flushed == end);
+        if whole || (offline.is_none() && !has_gap) {
+            return None;
+        }
+        let path = offline.map(|row| row.resolved.path.display().to_string());
+        Some(format!(
+            "nothing can be appended: the end of the log may lie on a directory that is not \
+             there ({})",
+            path.unwrap_or_else(|| "one that was left off".into())
+        ))
+    }
+}
+
+fn wanted(options: &DirectoryOptions) -> Wanted {
+    Wanted { path: options.path.clone(), role: options.role }
+}
+
+fn registered(row: &Row) -> Registered {
+    let Resolved { path, role, .. } = &row.resolved;
+    Registered { id: row.id, path: path.clone(), role: *role }
+}
+
+fn directory(row: &Row, options: &Options) -> Directory {
+    let resolved = &row.resolved;
+    let own = options.directories.iter().find(|given| same_path(&given.path, &resolved.path));
+    Directory {
+        id: row.id,
+        path: resolved.path.clone(),
+        device: resolved.device,
+        role: resolved.role,
+        thresholds: own.map_or(options.thresholds, |given| options.thresholds_of(given)),
+        offline: resolved.offline.clone(),
+        usage: None,
+        pressure: Pressure::None,
+    }
+}
+
+/// Options name directories in any spelling; the directory itself has one.
+fn same_path(given: &Path, canonical: &Path) -> bool {
+    given == canonical
+        || given.canonicalize().is_ok_and(|given| given == canonical)
+}
+
+/// The length of the first queue file below `dir`, three levels deep at most.
+fn first_queue_file(disk: &dyn Disk, dir: &Path, depth: u32) -> Result<Option<u64>> {
+    if depth > 2 || disk.stat(dir)?.is_none() {
+        return Ok(None);
+    }
+    let mut entries = disk.list(dir)?;
+    entries.sort_by(|a, b| a.name.cmp(&b.name));
+    for entry in entries {
+        let found = match entry.kind {
+            EntryKind::Directory => first_queue_file(disk, &dir.join(&entry.name), depth + 1)?,
+            EntryKind::File if depth == 2 && parse_segment_name(&entry.name).is_some() => {
+                Some(entry.len).filter(|&len| len > 0 && len % 20 == 0)
+            }
+            _ => None,
+        };
+        if found.is_some() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}
+
+impl Store {
+    /// Adds a directory to the open store; it takes segments from the next roll on.
+    ///
+    /// # Errors
+    /// `Invalid` if it is one of the store's, or nested with one; `Foreign` if it is another
+    /// store's; what the disk says.
+    pub fn add_directory(&self, options: &DirectoryOptions) -> Result<()> {
+        self.check_writable()?;
+        options.validate()?;
+        let engine = &self.engine;
+        let mut fleet = self.fleet.lock();
+        let known = fleet.registry.directories.iter();
+        let mut all: Vec<_> =
+            known.map(|entry| Wanted { path: entry.path.clone(), role: None }).collect();
+        all.push(wanted(options));
+        let disk = engine.disk.as_ref();
+        let found = resolve(disk, &engine.root, &all, Some(&fleet.registry), true)?;
+        let resolved = found.into_iter().find(|row| row.id.is_none()).ok_or_else(|| {
+            Error::new(ErrorKind::Invalid, "the directory is the store's already").at(&options.path)
+        })?;
+        if let Some(entry) = disk.list(&resolved.path)?.into_iter().find(is_segment) {
+            let text = "the directory holds segments; open the store with it to add them";
+            return Err(Error::new(ErrorKind::Invalid, text).at(&resolved.path.join(entry.name)));
+        }
+        let row = Row { id: fleet.free_id(), resolved };
+        let mut added = directory(&row, &engine.options);
+        added.thresholds = engine.options.thresholds_of(options);
+        fleet.rows.push(row);
+        fleet.write_down(&engine.disk, &engine.root)?;
+        engine.disks.add(added);
+        crate::tasks::ProbeStep::probe(engine);
+        Ok(())
+    }
+
+    /// Changes what a directory is for: draining ends new segments there.
+    ///
+    /// # Errors
+    /// `Invalid` if the store has no such directory; what the disk says.
+    pub fn set_role(&self, path: impl AsRef<Path>, role: Role) -> Result<()> {
+        self.check_writable()?;
+        let mut fleet = self.fleet.lock();
+        let at = self.row_of(&fleet, path.as_ref())?;
+        fleet.rows[at].resolved.role = role;
+        fleet.write_down(&self.engine.disk, &self.engine.root)?;
+        self.engine.disks.set_role(fleet.rows[at].id, role)?;
+        crate::tasks::ProbeStep::probe(&self.engine);
+        Ok(())
+    }
+
+    /// Takes an empty directory off the store.
+    ///
+    /// # Errors
+    /// `Invalid` if the store has no such directory, if it is the only one, or while it holds
+    /// segments: set it to draining and let retention empty it.
+    pub fn remove_directory(&self, path: impl AsRef<Path>) -> Result<()> {
+        self.check_writable()?;
+        let engine = &self.engine;
+        let mut fleet = self.fleet.lock();
+        let at = self.row_of(&fleet, path.as_ref())?;
+        let refuse = |text: &str| Err(Error::new(ErrorKind::Invalid, text).at(path.as_ref()));
+        if fleet.rows.len() == 1 {
+            return refuse("the store's only directory cannot be removed");
+        }
+        let id = fleet.rows[at].id;
+        // No new segment may come between the look and the removal.
+        engine.disks.set_role(id, Role::Draining)?;
+        crate::tasks::ProbeStep::probe(engine);
+        engine.supply.discard();
+        let snapshot = engine.log.chain().snapshot();
+        let count = snapshot.segments().iter().filter(|segment| segment.directory() == id).count();
+        if count > 0 || (fleet.rows[at].resolved.offline.is_some() && !fleet.lost.is_empty()) {
+            engine.disks.set_role(id, fleet.rows[at].resolved.role)?;
+            return refuse("the directory still holds segments of the log");
+        }
+        let row = fleet.rows.remove(at);
+        fleet.write_down(&engine.disk, &engine.root)?;
+        engine.disks.remove(id);
+        if row.resolved.offline.is_none() {
+            engine.disk.set_label(&row.resolved.path, None)?;
+        }
+        Ok(())
+    }
+
+    fn row_of(&self, fleet: &Fleet, path: &Path) -> Result<usize> {
+        let canonical = self.engine.disk.stat(path)?.map(|stat| stat.canonical);
+        let path: PathBuf = canonical.unwrap_or_else(|| path.to_owned());
+        let at = fleet.rows.iter().position(|row| row.resolved.path == path);
+        at.ok_or_else(|| {
+            Error::new(ErrorKind::Invalid, "the store has no such directory").at(&path)
+        })
+    }
+}
+
+fn is_segment(entry: &crate::disk::Entry) -> bool {
+    entry.kind == EntryKind::File && parse_segment_name(&entry.name).is_some()
+}

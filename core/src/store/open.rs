@@ -1,0 +1,348 @@
+//! Opening: lock, find the directories, read what is not known, write down what follows, start.
+//!
+//! Nothing is changed before the log was read and judged: an open that fails leaves every
+//! record, queue unit and mark as it was.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use crate::base::units::Position;
+use crate::checkpoint::{Ledger, MarksFile, RocketmqCheckpoint};
+use crate::derived::{Queues, Shelf};
+use crate::directory::{Directory, Inventory, Registry, read_registry};
+use crate::disk::{Access, Clock, Disk, Lock};
+use crate::error::{Error, ErrorKind, Result};
+use crate::log::{Log, WritePath};
+use crate::options::{Durability, Options};
+use crate::record::{Encoding, PADDING_BYTES, UniqueIds};
+use crate::retention::{Pressure, Role};
+use crate::segment::{Budget, Place, Segment, Snapshot, Supply};
+use crate::store::fleet::Fleet;
+use crate::store::recovery::{Known, Outcome, Recovery, cut_tail, recover};
+use crate::store::{Steps, Store, own_dir};
+use crate::tasks::{CheckpointStep, Disks, Engine, LEDGER, Parts, ProbeStep, Workers};
+
+/// Exists while a store is open, as in RocketMQ; found at open, it says that nobody closed it.
+pub(super) const ABORT: &str = "abort";
+
+/// Where the queues lie under the root.
+pub(super) const QUEUES: &str = "consumequeue";
+
+/// Everything that was found and read, before anything is changed.
+struct Opening {
+    disk: Arc<dyn Disk>,
+    clock: Arc<dyn Clock>,
+    root: PathBuf,
+    options: Options,
+    budget: Arc<Budget>,
+    fleet: Fleet,
+    inventory: Inventory,
+    lock: Option<Box<dyn Lock>>,
+}
+
+pub(super) fn open(
+    disk: Arc<dyn Disk>,
+    clock: Arc<dyn Clock>,
+    root: &Path,
+    options: Options,
+) -> Result<Store> {
+    options.validate()?;
+    let root = find_root(disk.as_ref(), root, &options)?;
+    // The lock comes first: a second opener must not touch anything.
+    let lock = match options.read_only {
+        true => None,
+        false => Some(disk.lock(&root.join("lock"))?),
+    };
+    let opening = Opening::look(disk, clock, root, options, lock)?;
+    let store = opening.recover()?;
+    if store.engine.options.background && !store.engine.options.read_only {
+        store.start()?;
+    }
+    Ok(store)
+}
+
+fn find_root(disk: &dyn Disk, root: &Path, options: &Options) -> Result<PathBuf> {
+    if disk.stat(root)?.is_none() {
+        if options.read_only || !options.create {
+            return Err(Error::new(ErrorKind::Invalid, "there is no store").at(root));
+        }
+        disk.make_dir(root)?;
+    }
+    let stat = disk.stat(root)?.expect("it was found or made");
+    Ok(stat.canonical)
+}
+
+impl Opening {
+    /// Finds the directories and the segments in them.
+    fn look(
+        disk: Arc<dyn Disk>,
+        clock: Arc<dyn Clock>,
+        root: PathBuf,
+        options: Options,
+        lock: Option<Box<dyn Lock>>,
+    ) -> Result<Self> {
+        let registry = read_registry(disk.as_ref(), &root)?;
+        let fleet = Fleet::find(&disk, &root, &options, registry)?;
+        let inventory = fleet.inventory(disk.as_ref())?;
+        if let Some(gap) = inventory.gaps.first().filter(|_| !options.allow_offline) {
+            let text = "segments are missing: perhaps a directory was left off the list";
+            return Err(Error::new(ErrorKind::Offline, text)
+                .at(&root)
+                .with_range(gap.start.get()..gap.end.get()));
+        }
+        let budget = Budget::new(options.max_maps);
+        Ok(Self { disk, clock, root, options, budget, fleet, inventory, lock })
+    }
+
+    fn recover(mut self) -> Result<Store> {
+        self.fleet.settle_lengths(self.disk.as_ref(), &self.inventory, &self.root)?;
+        let segments = self.segments();
+        let snapshot = crate::segment::Chain::new(segments.clone()).snapshot();
+        let known = self.known()?;
+        let queues = self.queues();
+        let outcome = recover(&known, &snapshot, &queues)?;
+        self.check_whole(&known, &outcome, &queues, &snapshot)?;
+        let mut report = outcome.report;
+        report.ignored = std::mem::take(&mut self.inventory.ignored);
+        report.offline.extend(self.fleet.lost_ranges());
+        let mut segments = segments;
+        if !self.options.read_only {
+            self.settle(&mut segments, &known, outcome.cut, &mut report, &queues)?;
+        }
+        self.follow_start(&known, &queues, &segments, &report)?;
+        self.assemble(segments, queues, report, &known, outcome.last)
+    }
+
+    /// The segments as they were found, opened for writing where that is allowed.
+    fn segments(&self) -> Vec<Arc<Segment>> {
+        let found = self.inventory.segments.iter();
+        let segment = |found: &crate::directory::Found| {
+            let role = self.fleet.role(found.directory);
+            let access = match self.options.read_only || role == Role::ReadOnly {
+                true => Access::Read,
+                false => Access::Write,
+            };
+            let place = Place {
+                base: found.base,
+                len: found.len,
+                path: found.path.clone(),
+                directory: found.directory,
+            };
+            Arc::new(Segment::existing(&self.disk, &self.budget, place, access))
+        };
+        found.map(segment).collect()
+    }
+
+    /// What is known of the log before it is read.
+    fn known(&self) -> Result<Known> {
+        let disk = self.disk.as_ref();
+        let own = own_dir(&self.root);
+        let ledger = disk.read(&own.join(LEDGER))?.and_then(|bytes| Ledger::decode(&bytes));
+        let marks = MarksFile::peek(disk, &own.join("marks"))?;
+        Ok(Known {
+            clean: disk.stat(&self.root.join(ABORT))?.is_none(),
+            marks,
+            ledger,
+            rocketmq: RocketmqCheckpoint::new(&self.root).read(disk)?,
+            on_damage: self.options.on_damage,
+        })
+    }
+
+    fn queues(&self) -> Queues {
+        let access = if self.options.read_only { Access::Read } else { Access::Write };
+        let shelf = Shelf {
+            disk: Arc::clone(&self.disk),
+            budget: Arc::clone(&self.budget),
+            file_len: self.fleet.registry().queue_file_len,
+            access,
+        };
+        Queues::new(&self.root.join(QUEUES), shelf)
+    }
+
+    /// A log that ends before what was known to be flushed, or before what its queues point to,
+    /// lost segments: its positions must not be given out again.
+    fn check_whole(
+        &self,
+        known: &Known,
+        outcome: &Outcome,
+        queues: &Queues,
+        snapshot: &Snapshot,
+    ) -> Result<()> {
+        use crate::options::OnDamage;
+        let end = outcome.report.end;
+        if self.options.allow_offline || self.options.on_damage == OnDamage::Cut {
+            return Ok(());
+        }
+        let mut should_reach = known.marks.map_or(Position::ZERO, |marks| marks.flushed);
+        let adopted = known.marks.is_none();
+        if adopted {
+            // Queues of an interrupted RocketMQ may run ahead, but not by a whole segment.
+            let segment_end = snapshot.last().map_or(end, |last| last.end());
+            let furthest = queues.furthest()?;
+            let slack = if known.clean { end } else { segment_end.max(end) };
+            should_reach = if furthest > slack { furthest } else { should_reach };
+        }
+        if should_reach <= end {
+            return Ok(());
+        }
+        let text = "the log ends before what was known to be in it: segments or a directory \
+                    are missing";
+        Err(Error::new(ErrorKind::Offline, text)
+            .at(&self.root)
+            .with_range(end.get()..should_reach.get()))
+    }
+
+    /// Writes down what was found, in an order that a crash at any point leaves to be done again.
+    fn settle(
+        &mut self,
+        segments: &mut Vec<Arc<Segment>>,
+        known: &Known,
+        cut: bool,
+        report: &mut Recovery,
+        queues: &Queues,
+    ) -> Result<()> {
+        let disk = self.disk.as_ref();
+        self.fleet.write_down(&self.disk, &self.root)?;
+        self.inventory.set_aside(disk)?;
+        let is_unclean = !known.clean || cut;
+        if is_unclean {
+            cut_tail(disk, &self.root, segments, report)?;
+            // What an earlier process wrote may not be durable yet, and is given out as such now.
+            let flushed = known.marks.map_or(Position::ZERO, |marks| marks.flushed);
+            for segment in segments.iter().filter(|segment| segment.end() > flushed) {
+                segment.sync()?;
+                segment.close_file();
+            }
+        }
+        if is_unclean || report.records > 0 {
+            queues.trim()?;
+        }
+        let pid = std::process::id().to_string();
+        disk.replace(&self.root.join(ABORT), pid.as_bytes())
+    }
+
+    /// Minimum offsets follow the log's start, and no offset is given out twice.
+    fn follow_start(
+        &self,
+        known: &Known,
+        queues: &Queues,
+        segments: &[Arc<Segment>],
+        report: &Recovery,
+    ) -> Result<()> {
+        let start = segments.first().map_or(report.end, |first| first.base());
+        if let Some(ledger) = known.ledger.as_ref().filter(|old| old.position <= report.end) {
+            for queue in &ledger.queues {
+                queues.raise_next(&queue.topic, queue.id, queue.bounds.max);
+            }
+        }
+        if report.records > 0 || known.marks.is_none_or(|marks| marks.start != start) {
+            queues.follow(start)?;
+        }
+        Ok(())
+    }
+
+    fn assemble(
+        mut self,
+        segments: Vec<Arc<Segment>>,
+        queues: Queues,
+        report: Recovery,
+        known: &Known,
+        last: Option<(Position, i64)>,
+    ) -> Result<Store> {
+        let registry = self.fleet.registry().clone();
+        let marks = match self.options.read_only {
+            true => None,
+            false => {
+                let path = own_dir(&self.root).join("marks");
+                Some(MarksFile::open(self.disk.as_ref(), &path)?.0)
+            }
+        };
+        let path = match self.options.durability {
+            Durability::Group => WritePath::Staged,
+            Durability::Async { .. } => WritePath::Mapped,
+        };
+        let no_appends = self.fleet.may_lack_the_tail(known, report.end);
+        let (disk, budget) = (Arc::clone(&self.disk), Arc::clone(&self.budget));
+        let placement = self.options.placement;
+        let now_ms = self.clock.now_ms();
+        let options = self.options.clone();
+        let engine = Engine::new(Parts {
+            log: Log::new(segments, report.end, path),
+            queues,
+            supply: Supply::new(Arc::clone(&disk), Arc::clone(&budget), placement, registry.segment_len),
+            disks: Disks::new(self.fleet.directories(&options), self.root_row()?, options.policy()),
+            root: self.root,
+            options,
+            disk,
+            clock: self.clock,
+            budget,
+            marks,
+            last,
+        });
+        ProbeStep::probe(&engine);
+        let store = Store {
+            encoding: encoding(&engine.options, registry.segment_len),
+            ids: UniqueIds::new(engine.options.store_host.ip(), std::process::id(), seed(), now_ms),
+            recovery: report,
+            no_appends,
+            workers: Mutex::new(Workers::default()),
+            steps: Mutex::new(Steps::new(&engine)),
+            fleet: Mutex::new(self.fleet),
+            lock: Mutex::new(self.lock.take()),
+            engine,
+        };
+        if !store.engine.options.read_only {
+            CheckpointStep::write(&store.engine, false)?;
+        }
+        Ok(store)
+    }
+
+    /// The root as the disk policy sees it.
+    fn root_row(&self) -> Result<Directory> {
+        let device = self.disk.stat(&self.root)?.map_or(0, |stat| stat.device);
+        Ok(Directory {
+            id: 0,
+            path: self.root.clone(),
+            device,
+            role: Role::ReadWrite,
+            thresholds: self.options.thresholds,
+            offline: None,
+            usage: None,
+            pressure: Pressure::None,
+        })
+    }
+}
+
+fn encoding(options: &Options, segment_len: u64) -> Encoding {
+    Encoding {
+        record_checksum: options.record_checksum,
+        max_body_bytes: u32::try_from(options.max_body_bytes).unwrap_or(u32::MAX),
+        max_record_bytes: segment_len - PADDING_BYTES,
+        store_host: options.store_host,
+    }
+}
+
+/// A number that no other process draws.
+pub(super) fn seed() -> u32 {
+    let number = RandomState::new().build_hasher().finish();
+    u32::try_from(number >> 32).expect("half of a number fits")
+}
+
+/// A new store's number.
+pub(super) fn draw_store() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+/// The registry of a store that has none yet.
+pub(super) fn new_registry(options: &Options) -> Registry {
+    Registry {
+        store: draw_store(),
+        segment_len: options.segment_len_bytes,
+        queue_file_len: options.queue_file_len_bytes,
+        directories: Vec::new(),
+    }
+}

@@ -1,0 +1,310 @@
+//! Recovery: where the log ends, what is damage, and what follows for the queues.
+
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::base::units::Position;
+use crate::checkpoint::{Ledger, Marks, RocketmqMarks};
+use crate::derived::Queues;
+use crate::base::watermark::Published;
+use crate::disk::{Access, Disk};
+use crate::error::{Error, ErrorKind, Result};
+use crate::log::{Damaged, Salvage, Scan, Stop, cut, salvage};
+use crate::options::OnDamage;
+use crate::record::{Check, Found, at};
+use crate::segment::{Chain, Segment, Snapshot};
+use crate::store::own_dir;
+
+/// Records between two publications of queue units, so that memory stays bounded.
+const PUBLISH_RECORDS: u64 = 65_536;
+
+/// What opening a store found and did.
+#[derive(Clone, Debug, Default)]
+pub struct Recovery {
+    /// Whether the store had been closed cleanly.
+    pub was_clean: bool,
+    /// Where reading began: everything below was known.
+    pub scanned_from: Position,
+    /// Where the log ends.
+    pub end: Position,
+    /// Records that were read.
+    pub records: u64,
+    /// Whether the queues were derived anew from the whole log.
+    pub rebuilt_queues: bool,
+    /// What stood at the end and was no record, if a crash left something there. It was cut off.
+    pub torn_tail: Option<Damaged>,
+    /// Whole records behind the cut, saved beside the store.
+    pub salvaged: Option<Salvage>,
+    /// Damaged ranges that were passed over, with the option that allows it.
+    pub skipped: Vec<Damaged>,
+    /// Ranges on directories that are not there.
+    pub offline: Vec<Range<u64>>,
+    /// Files in the segment directories that are none of the store's, left alone.
+    pub ignored: Vec<PathBuf>,
+}
+
+/// What is known before the log is read.
+#[derive(Debug)]
+pub(super) struct Known {
+    /// Neither RocketMQ nor spanlog was interrupted.
+    pub(super) clean: bool,
+    pub(super) marks: Option<Marks>,
+    pub(super) ledger: Option<Ledger>,
+    pub(super) rocketmq: RocketmqMarks,
+    pub(super) on_damage: OnDamage,
+}
+
+/// The outcome of reading the log.
+#[derive(Debug)]
+pub(super) struct Outcome {
+    pub(super) report: Recovery,
+    pub(super) last: Option<(Position, i64)>,
+    /// Whether bytes behind the end have to be cut.
+    pub(super) cut: bool,
+}
+
+impl Known {
+    /// Everything below was durable.
+    fn flushed(&self) -> Position {
+        self.marks.map_or(Position::ZERO, |marks| marks.flushed)
+    }
+
+    /// The end of a log that was closed cleanly by spanlog.
+    fn clean_end(&self) -> Option<Position> {
+        self.marks.filter(|marks| self.clean && marks.clean).map(|marks| marks.flushed)
+    }
+}
+
+/// Reads the log from where the queues are known, and derives what is missing of them.
+///
+/// # Errors
+/// `Corrupt` for damage below what was flushed, unless the option says otherwise; what the disk
+/// says.
+pub(super) fn recover(known: &Known, snapshot: &Snapshot, queues: &Queues) -> Result<Outcome> {
+    let start = snapshot.segments().first().map_or(Position::ZERO, |first| first.base());
+    if let Some(outcome) = from_ledger(known, snapshot, queues, start)? {
+        return Ok(outcome);
+    }
+    queues.forget();
+    queues.resume_below(start)?;
+    let mut outcome = Walk::new(known, snapshot, queues, start).run()?;
+    outcome.report.rebuilt_queues = outcome.report.records > 0;
+    Ok(outcome)
+}
+
+/// Recovers from the ledger on; nothing if it does not fit what is on disk.
+fn from_ledger(
+    known: &Known,
+    snapshot: &Snapshot,
+    queues: &Queues,
+    start: Position,
+) -> Result<Option<Outcome>> {
+    let Some(ledger) = &known.ledger else { return Ok(None) };
+    if !fits(ledger, snapshot, start)? {
+        return Ok(None);
+    }
+    for queue in &ledger.queues {
+        match queues.resume(queue) {
+            Err(error) if error.kind() == ErrorKind::Corrupt => {
+                log::warn!("the queues are derived anew: {error}");
+                return Ok(None);
+            }
+            other => other?,
+        }
+    }
+    let mut outcome = Walk::new(known, snapshot, queues, ledger.position).run()?;
+    outcome.last = outcome.last.or(ledger.last);
+    Ok(Some(outcome))
+}
+
+/// Whether the last record that the ledger names still ends where the ledger says: another
+/// program may have cut the log since, and written on.
+fn fits(ledger: &Ledger, snapshot: &Snapshot, start: Position) -> Result<bool> {
+    let end = snapshot.last().map_or(start, |last| last.end());
+    if ledger.position == start {
+        return Ok(true);
+    }
+    let Some((last, _)) = ledger.last.filter(|_| start < ledger.position && ledger.position <= end)
+    else {
+        return Ok(false);
+    };
+    let Some(segment) = snapshot.find(last) else { return Ok(false) };
+    let map = segment.map()?;
+    let mut position = last;
+    for _ in 0..2 {
+        let from = position - segment.base();
+        map.populate(from..from + 4096, Access::Read)?;
+        let rest = map.bytes(from..segment.len_bytes(), Published::all()).expect("mapped whole");
+        position = match at(rest, position.get(), Check::Checksums) {
+            Found::Record(view) => position + u64::from(view.size()),
+            Found::Padding => segment.end(),
+            _ => return Ok(false),
+        };
+        if position == ledger.position {
+            return Ok(true);
+        }
+        if position >= segment.end() {
+            break;
+        }
+    }
+    Ok(false)
+}
+
+/// One reading of the log.
+struct Walk<'a> {
+    known: &'a Known,
+    queues: &'a Queues,
+    snapshot: &'a Snapshot,
+    scan: Scan,
+    report: Recovery,
+}
+
+impl<'a> Walk<'a> {
+    fn new(known: &'a Known, snapshot: &'a Snapshot, queues: &'a Queues, from: Position) -> Self {
+        let scan = Scan::new(snapshot.clone(), from, Check::Checksums);
+        let report =
+            Recovery { was_clean: known.clean, scanned_from: from, ..Recovery::default() };
+        Self { known, queues, snapshot, scan, report }
+    }
+
+    fn run(mut self) -> Result<Outcome> {
+        let mut cut = false;
+        loop {
+            let stop = self.read_on()?;
+            if self.is_whole_end(&stop) {
+                break;
+            }
+            match self.judge(&stop)? {
+                Verdict::End { dirty } => {
+                    cut = dirty;
+                    break;
+                }
+                Verdict::Skipped => {}
+            }
+        }
+        self.queues.publish()?;
+        self.report.end = self.scan.position();
+        self.report.offline = self.scan.holes().iter().map(plain).collect();
+        Ok(Outcome { last: self.scan.last(), cut, report: self.report })
+    }
+
+    fn read_on(&mut self) -> Result<Stop> {
+        let (queues, report) = (self.queues, &mut self.report);
+        self.scan.run(&mut |view| {
+            queues.apply(&view);
+            report.records += 1;
+            match report.records.is_multiple_of(PUBLISH_RECORDS) {
+                true => queues.publish(),
+                false => Ok(()),
+            }
+        })
+    }
+
+    /// The end that needs no second look: that of the last segment, or the one a clean close
+    /// wrote down.
+    fn is_whole_end(&self, stop: &Stop) -> bool {
+        match stop {
+            Stop::LastSegment => true,
+            Stop::Nothing => self.known.clean_end() == Some(self.scan.position()),
+            Stop::Damaged(_) => false,
+        }
+    }
+
+    /// Decides what something that is no record means.
+    fn judge(&mut self, stop: &Stop) -> Result<Verdict> {
+        let at = self.scan.position();
+        let mut ahead = Scan::new(self.snapshot.clone(), at, Check::Checksums);
+        let behind = ahead.skip()?;
+        let is_tail = self.is_tail(at, behind.as_ref(), &mut ahead)?;
+        let dirty = behind.is_some() || *stop != Stop::Nothing || !self.known.clean;
+        let damage = self.damage(at, stop, behind.as_ref());
+        if is_tail {
+            self.report.torn_tail =
+                Some(damage).filter(|_| behind.is_some() || *stop != Stop::Nothing);
+            return Ok(Verdict::End { dirty });
+        }
+        match self.known.on_damage {
+            OnDamage::Refuse => Err(Error::new(
+                ErrorKind::Corrupt,
+                format!("the log is damaged below what was flushed: {}", damage.reason),
+            )
+            .at(&damage.path)
+            .with_offset(at.get())
+            .with_range(damage.range)),
+            OnDamage::Cut => Ok(Verdict::End { dirty: true }),
+            OnDamage::Skip => {
+                self.report.skipped.push(damage);
+                match self.scan.skip()? {
+                    Some(_) => Ok(Verdict::Skipped),
+                    None => Ok(Verdict::End { dirty: true }),
+                }
+            }
+        }
+    }
+
+    /// Whether this place is the end that a crash left, and not damage.
+    ///
+    /// Above what was known to be flushed a crash may leave anything. RocketMQ keeps no such
+    /// mark, but the store time up to which it had flushed: a whole record behind this place
+    /// that is older was flushed, and so was this place.
+    fn is_tail(
+        &self,
+        at: Position,
+        behind: Option<&Range<Position>>,
+        ahead: &mut Scan,
+    ) -> Result<bool> {
+        if at < self.known.flushed() {
+            return Ok(false);
+        }
+        if self.known.clean {
+            // Nothing may follow, and no queue may know of a record behind.
+            return Ok(behind.is_none() && self.queues.furthest()? <= at);
+        }
+        if behind.is_none() || self.known.marks.is_some() {
+            return Ok(true);
+        }
+        let mut oldest = None;
+        ahead.run(&mut |view| {
+            oldest.get_or_insert(view.store_ms());
+            Ok(())
+        })?;
+        Ok(oldest.is_none_or(|time| time >= self.known.rocketmq.log_time_ms))
+    }
+
+    fn damage(&self, at: Position, stop: &Stop, behind: Option<&Range<Position>>) -> Damaged {
+        let end = behind.map(|range| range.end).or(self.snapshot.last().map(|last| last.end()));
+        let reason = match stop {
+            Stop::Damaged(damage) => damage.to_string(),
+            _ => "nothing is written where records were".to_owned(),
+        };
+        Damaged { range: at.get()..end.unwrap_or(at).get(), path: self.scan.path(), reason }
+    }
+}
+
+enum Verdict {
+    End { dirty: bool },
+    Skipped,
+}
+
+fn plain(range: &Range<Position>) -> Range<u64> {
+    range.start.get()..range.end.get()
+}
+
+/// Cuts what a crash left behind the end; whole records there are saved first.
+///
+/// # Errors
+/// What the disk says.
+pub(super) fn cut_tail(
+    disk: &dyn Disk,
+    root: &Path,
+    segments: &mut Vec<Arc<Segment>>,
+    report: &mut Recovery,
+) -> Result<()> {
+    let snapshot = Chain::new(segments.clone()).snapshot();
+    report.salvaged = salvage(disk, &snapshot, report.end, &own_dir(root).join("saved"))?;
+    if let Some(Salvage { records, path }) = &report.salvaged {
+        log::warn!("{records} records behind the log's end were saved: {}", path.display());
+    }
+    cut(disk, segments, report.end)
+}

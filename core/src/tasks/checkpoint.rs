@@ -1,0 +1,62 @@
+//! The marks on disk follow what is durable.
+
+use std::sync::Arc;
+
+use crate::checkpoint::Ledger;
+use crate::directory::OWN_DIR;
+use crate::error::Result;
+use crate::tasks::{Engine, Next, Step};
+
+/// Name of the file that holds the queues' offsets.
+pub const LEDGER: &str = "queues";
+
+/// Makes log and queues durable up to one position and writes that down, for us and RocketMQ.
+#[derive(Debug)]
+pub struct CheckpointStep {
+    engine: Arc<Engine>,
+    /// What was written last: nothing is written while nothing moves.
+    written: Option<(u64, u64)>,
+}
+
+impl CheckpointStep {
+    /// A step that has written nothing yet.
+    #[must_use]
+    pub fn new(engine: Arc<Engine>) -> Self {
+        Self { engine, written: None }
+    }
+
+    /// Writes every mark as of now.
+    ///
+    /// # Errors
+    /// What the disk says; the marks before still stand then.
+    pub fn write(engine: &Engine, clean: bool) -> Result<()> {
+        // The position first, then the offsets, then the flushes: whatever a mark covers was
+        // applied before it was read, and is durable before it is written.
+        let last = *engine.last_indexed.lock();
+        let position = engine.indexed.load();
+        let queues = engine.queues.bounds();
+        engine.queues.sync()?;
+        engine.log.flush_to(engine.log.appended())?;
+        let ledger = Ledger { position, last, queues };
+        let path = engine.root.join(OWN_DIR).join(LEDGER);
+        engine.disk.replace(&path, &ledger.encode())?;
+        engine.write_marks(clean)?;
+        engine.rocketmq.write(engine.disk.as_ref(), last)
+    }
+}
+
+impl Step for CheckpointStep {
+    fn name(&self) -> &'static str {
+        "checkpoint"
+    }
+
+    fn run(&mut self, now_ms: i64) -> Result<Next> {
+        let engine = &self.engine;
+        let state = (engine.indexed.load().get(), engine.log.start().get());
+        if self.written != Some(state) {
+            Self::write(engine, false)?;
+            self.written = Some(state);
+        }
+        Ok(Next::At(now_ms.saturating_add_unsigned(engine.options.checkpoint_interval_ms)))
+    }
+}

@@ -1,0 +1,168 @@
+//! Cleaning: the front of the log goes, one segment at a time, off the append path.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use crate::base::units::Position;
+use crate::error::Result;
+use crate::record::{Check, Found, at};
+use crate::retention::{CleanPlan, Fate, Moment, SegmentFacts, decide};
+use crate::segment::{Segment, Snapshot};
+use crate::tasks::{Engine, Next, Step};
+
+/// How many dropped segments are remembered for reports.
+const REMEMBERED: usize = 1000;
+
+/// A segment that cleaning dropped.
+#[derive(Clone, Debug)]
+pub struct Dropped {
+    /// Where it began.
+    pub base: Position,
+    /// Its file.
+    pub path: PathBuf,
+    /// When, in milliseconds since 1970.
+    pub at_ms: i64,
+    /// Why, for people.
+    pub reason: String,
+}
+
+/// Drops what the policy says, with a pause after each segment.
+#[derive(Debug)]
+pub struct CleanStep {
+    engine: Arc<Engine>,
+    /// What the present round still has to drop, first one last.
+    pending: Vec<Fate>,
+    next_round_ms: i64,
+    /// Files that could not be removed; tried again every round.
+    stubborn: Vec<Arc<Segment>>,
+}
+
+impl CleanStep {
+    /// A step that begins its first round when it is first run.
+    #[must_use]
+    pub fn new(engine: Arc<Engine>) -> Self {
+        Self { engine, pending: Vec::new(), next_round_ms: i64::MIN, stubborn: Vec::new() }
+    }
+
+    /// What a round that begins now would do, and why.
+    #[must_use]
+    pub fn plan(engine: &Engine, now_ms: i64, manual: bool) -> CleanPlan {
+        let snapshot = engine.log.chain().snapshot();
+        let directories = engine.disks.directories();
+        let row = |segment: &Segment| {
+            directories.iter().position(|row| row.id == segment.directory()).unwrap_or(usize::MAX)
+        };
+        let segments = snapshot.segments();
+        let facts: Vec<_> = (0..segments.len())
+            .map(|at| SegmentFacts {
+                base: segments[at].base(),
+                len: segments[at].len_bytes(),
+                directory: row(&segments[at]),
+                last_store_ms: last_store_ms(&snapshot, at),
+                held: segments[at].is_held(),
+                is_last: at + 1 == segments.len(),
+            })
+            .collect();
+        let local_hour = engine.clock.local_hour(now_ms);
+        let moment = Moment { now_ms, local_hour, manual };
+        decide(&facts, &engine.disks.facts(), engine.disks.policy(), moment)
+    }
+
+    fn begin_round(&mut self, now_ms: i64) {
+        let manual = self.engine.clean_asked.swap(false, Ordering::AcqRel);
+        self.stubborn.retain(|segment| segment.remove().is_err());
+        self.engine.held.lock().retain(|segment| segment.is_held());
+        let plan = Self::plan(&self.engine, now_ms, manual);
+        self.pending = plan.dropped().to_vec();
+        self.pending.reverse();
+        self.next_round_ms = now_ms.saturating_add_unsigned(self.engine.options.clean_interval_ms);
+    }
+
+    /// Drops the front segment. The log's start moves first: whatever a crash leaves behind
+    /// points below it, and readers know that.
+    fn drop_front(&mut self, fate: &Fate, now_ms: i64) -> Result<()> {
+        let engine = &self.engine;
+        let start = fate.segment.base + fate.segment.len;
+        let dropped = engine.log.drop_before(start);
+        engine.queues.drop_before(engine.log.start())?;
+        for segment in dropped {
+            log::info!("segment {} was dropped: {}", segment.path().display(), fate.reason);
+            self.engine.remember(&segment, fate, now_ms);
+            if let Err(error) = self.engine.remove_file(&segment) {
+                log::warn!("a dropped segment's file cannot be removed yet: {error}");
+                self.stubborn.push(segment);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Step for CleanStep {
+    fn name(&self) -> &'static str {
+        "clean"
+    }
+
+    fn run(&mut self, now_ms: i64) -> Result<Next> {
+        let asked = self.engine.clean_asked.load(Ordering::Acquire);
+        // A clock that was set back must not put cleaning off.
+        let interval = self.engine.options.clean_interval_ms;
+        let far = self.next_round_ms > now_ms.saturating_add_unsigned(interval);
+        if self.pending.is_empty() && (asked || far || now_ms >= self.next_round_ms) {
+            self.begin_round(now_ms);
+        }
+        let Some(fate) = self.pending.pop() else { return Ok(Next::At(self.next_round_ms)) };
+        self.drop_front(&fate, now_ms)?;
+        Ok(Next::At(now_ms.saturating_add_unsigned(self.engine.options.clean_pause_ms)))
+    }
+}
+
+impl Engine {
+    fn remember(&self, segment: &Arc<Segment>, fate: &Fate, now_ms: i64) {
+        let mut dropped = self.dropped.lock();
+        if dropped.len() == REMEMBERED {
+            dropped.remove(0);
+        }
+        dropped.push(Dropped {
+            base: segment.base(),
+            path: segment.path().to_owned(),
+            at_ms: now_ms,
+            reason: fate.reason.to_string(),
+        });
+        if segment.is_held() {
+            self.held.lock().push(Arc::clone(segment));
+        }
+    }
+
+    /// Removes a dropped segment's file. Its removal is durable before the next one's, so that a
+    /// crash never leaves a hole in the front of the log.
+    fn remove_file(&self, segment: &Segment) -> Result<()> {
+        segment.remove()?;
+        self.disk.sync_dir(segment.path().parent().expect("a segment lies in a directory"))
+    }
+}
+
+/// The store time of a segment's last record. Where nobody has read it yet, the time of the next
+/// segment's first record stands for it: that is the first one behind, and costs one page.
+fn last_store_ms(snapshot: &Snapshot, at: usize) -> Option<i64> {
+    let segments = snapshot.segments();
+    if let Some(time) = segments[at].last_store_ms() {
+        return Some(time);
+    }
+    let next = segments.get(at + 1)?;
+    let time = first_store_ms(next).unwrap_or_default()?;
+    segments[at].set_last_store_ms(time);
+    Some(time)
+}
+
+fn first_store_ms(segment: &Arc<Segment>) -> Result<Option<i64>> {
+    let map = segment.map()?;
+    let look = segment.len_bytes().min(8 << 20);
+    map.populate(0..look.min(4096), crate::disk::Access::Read)?;
+    let published = crate::base::watermark::Published::all();
+    let Some(bytes) = map.bytes(0..look, published) else { return Ok(None) };
+    Ok(match at(bytes, segment.base().get(), Check::Structure) {
+        Found::Record(view) => Some(view.store_ms()),
+        _ => None,
+    })
+}

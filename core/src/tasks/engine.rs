@@ -1,0 +1,170 @@
+//! What the steps and the store work on together.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+
+use parking_lot::Mutex;
+
+use crate::base::units::Position;
+use crate::base::watermark::Watermark;
+use crate::checkpoint::{Marks, MarksFile, RocketmqCheckpoint};
+use crate::derived::Queues;
+use crate::disk::{Clock, Disk};
+use crate::error::Result;
+use crate::log::{Log, NextSegment};
+use crate::options::Options;
+use crate::segment::{Budget, Segment, Supply};
+use crate::tasks::clean::Dropped;
+use crate::tasks::threads::Bell;
+use crate::tasks::{Disks, IndexStep};
+
+/// The parts of one open store, shared by its handle and its steps.
+#[derive(Debug)]
+pub struct Engine {
+    /// The store's root directory.
+    pub root: PathBuf,
+    /// How it was opened.
+    pub options: Options,
+    /// The file system.
+    pub disk: Arc<dyn Disk>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// The maps it may hold.
+    pub budget: Arc<Budget>,
+    /// The log.
+    pub log: Log,
+    /// The queues derived from it.
+    pub queues: Queues,
+    /// Where new segments come from.
+    pub supply: Supply,
+    /// The directories and the policy's verdict on them.
+    pub disks: Disks,
+    /// Everything below is in the queues.
+    pub indexed: Watermark,
+    /// The marks on disk; none in a store opened for reading.
+    pub marks: Mutex<Option<MarksFile>>,
+    /// RocketMQ's marks.
+    pub rocketmq: RocketmqCheckpoint,
+    /// Wakes the index step.
+    pub index_bell: Bell,
+    /// Wakes the step that prepares segments.
+    pub prepare_bell: Bell,
+    /// Wakes the clean step.
+    pub clean_bell: Bell,
+    /// Wakes the flush step.
+    pub flush_bell: Bell,
+    /// Wakes the checkpoint step.
+    pub checkpoint_bell: Bell,
+    /// Wakes the probe step.
+    pub probe_bell: Bell,
+    /// Someone asked to clean now.
+    pub clean_asked: AtomicBool,
+    /// Segments that were dropped while somebody read them.
+    pub held: Mutex<Vec<Arc<Segment>>>,
+    /// What cleaning dropped, newest last, a bounded list.
+    pub dropped: Mutex<Vec<Dropped>>,
+    /// The last record that was indexed: where it begins and its store time.
+    pub last_indexed: Mutex<Option<(Position, i64)>>,
+    /// Time of the last full flush.
+    pub last_flush_ms: AtomicI64,
+    /// The handle was closed.
+    pub closed: AtomicBool,
+}
+
+/// What an engine is made of.
+#[derive(Debug)]
+pub struct Parts {
+    /// The store's root directory.
+    pub root: PathBuf,
+    /// How it is opened.
+    pub options: Options,
+    /// The file system.
+    pub disk: Arc<dyn Disk>,
+    /// The time.
+    pub clock: Arc<dyn Clock>,
+    /// The maps it may hold.
+    pub budget: Arc<Budget>,
+    /// The log.
+    pub log: Log,
+    /// The queues, applied up to the log's end.
+    pub queues: Queues,
+    /// Where new segments come from.
+    pub supply: Supply,
+    /// The directories.
+    pub disks: Disks,
+    /// The marks on disk.
+    pub marks: Option<MarksFile>,
+    /// The log's last record: where it begins and its store time.
+    pub last: Option<(Position, i64)>,
+}
+
+impl Engine {
+    /// Puts the parts together; everything is flushed and indexed up to the log's end.
+    #[must_use]
+    pub fn new(parts: Parts) -> Arc<Self> {
+        let indexed = Watermark::new(parts.log.appended());
+        let now = parts.clock.now_ms();
+        Arc::new(Self {
+            rocketmq: RocketmqCheckpoint::new(&parts.root),
+            root: parts.root,
+            options: parts.options,
+            disk: parts.disk,
+            clock: parts.clock,
+            budget: parts.budget,
+            log: parts.log,
+            queues: parts.queues,
+            supply: parts.supply,
+            disks: parts.disks,
+            indexed,
+            marks: Mutex::new(parts.marks),
+            index_bell: Bell::default(),
+            prepare_bell: Bell::default(),
+            clean_bell: Bell::default(),
+            flush_bell: Bell::default(),
+            checkpoint_bell: Bell::default(),
+            probe_bell: Bell::default(),
+            clean_asked: AtomicBool::new(false),
+            held: Mutex::default(),
+            dropped: Mutex::default(),
+            last_indexed: Mutex::new(parts.last),
+            last_flush_ms: AtomicI64::new(now),
+            closed: AtomicBool::new(false),
+        })
+    }
+
+    /// Indexes up to `target`, or as far as readers may see.
+    ///
+    /// # Errors
+    /// What the index step says.
+    pub fn index_to(&self, target: Position) -> Result<()> {
+        let target = target.min(self.log.visible().end());
+        self.indexed.wait_or_run(target, || IndexStep::run_once(self).map(drop))
+    }
+
+    /// Writes the store's marks.
+    ///
+    /// # Errors
+    /// What the disk says.
+    pub fn write_marks(&self, clean: bool) -> Result<()> {
+        let marks = Marks { clean, flushed: self.log.flushed(), start: self.log.start() };
+        match self.marks.lock().as_mut() {
+            Some(file) => file.write(marks),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the handle was closed.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+}
+
+impl NextSegment for Engine {
+    fn next_segment(&self, base: Position) -> Result<Arc<Segment>> {
+        let segment = self.supply.next(base)?;
+        self.prepare_bell.ring();
+        Ok(segment)
+    }
+}

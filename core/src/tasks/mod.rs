@@ -1,0 +1,48 @@
+//! Layer 5: background work as bounded steps. A step does one piece and says when to come back;
+//! threads, a waiting caller and the simulator all drive the same steps.
+
+mod checkpoint;
+mod clean;
+mod disks;
+mod engine;
+mod flush;
+mod index;
+mod prepare;
+mod probe;
+mod threads;
+
+pub use checkpoint::{CheckpointStep, LEDGER};
+pub use clean::{CleanStep, Dropped};
+pub use disks::Disks;
+pub use engine::{Engine, Parts};
+pub use flush::FlushStep;
+pub use index::IndexStep;
+pub use prepare::PrepareStep;
+pub use probe::ProbeStep;
+pub use threads::{Bell, Workers};
+
+use crate::error::Result;
+
+/// When a step wants to run again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// At once: there is more to do.
+    Again,
+    /// At this time, in milliseconds since 1970, or when its bell rings.
+    At(i64),
+    /// When its bell rings.
+    Idle,
+}
+
+/// A bounded piece of background work.
+pub trait Step: Send {
+    /// What it is called in threads and logs.
+    fn name(&self) -> &'static str;
+
+    /// Does one piece.
+    ///
+    /// # Errors
+    /// What went wrong. The step may be run again later: what it did is kept, what it did not is
+    /// still to do.
+    fn run(&mut self, now_ms: i64) -> Result<Next>;
+}

@@ -1,0 +1,41 @@
+//! Measuring the disks has its own timer: it never waits behind slow deletions.
+
+use std::sync::Arc;
+
+use crate::directory::Directory;
+use crate::error::Result;
+use crate::retention::Usage;
+use crate::tasks::{Engine, Next, Step};
+
+/// Measures every disk and lets the policy judge.
+#[derive(Debug)]
+pub struct ProbeStep(pub Arc<Engine>);
+
+impl ProbeStep {
+    /// Measures and judges now; says after how many milliseconds to do so again.
+    pub fn probe(engine: &Engine) -> u64 {
+        let mut measure = |directory: &Directory| match engine.disk.space(&directory.path) {
+            Ok(space) => Usage::new(space.used, space.available),
+            Err(error) => {
+                log::debug!("usage is unknown: {error}");
+                None
+            }
+        };
+        let probed = engine.disks.probe(engine.options.probe_interval_ms, &mut measure);
+        engine.supply.set_room(probed.room);
+        if probed.pressed {
+            engine.clean_bell.ring();
+        }
+        probed.delay_ms
+    }
+}
+
+impl Step for ProbeStep {
+    fn name(&self) -> &'static str {
+        "probe"
+    }
+
+    fn run(&mut self, now_ms: i64) -> Result<Next> {
+        Ok(Next::At(now_ms.saturating_add_unsigned(Self::probe(&self.0))))
+    }
+}

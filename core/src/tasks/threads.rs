@@ -1,0 +1,175 @@
+//! The only file that spawns, sleeps or parks: a thread per step, and the bells that wake them.
+#![allow(clippy::disallowed_methods)]
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::tasks::{Engine, Next, Step};
+
+/// The longest nap: a clock that jumps cannot make a step sleep longer.
+const LONGEST: Duration = Duration::from_millis(1000);
+
+/// How long a thread dozes before it trusts its bell. An append that raced with it falling
+/// asleep is seen after this at the latest.
+const DOZE: Duration = Duration::from_millis(10);
+
+/// After a failure a step is not tried again before this time, in milliseconds.
+const RETRY_MS: u64 = 1000;
+
+/// Wakes one thread. Ringing costs a load while that thread is awake.
+#[derive(Debug, Default)]
+pub struct Bell {
+    asleep: AtomicBool,
+    rung: Mutex<bool>,
+    wake: Condvar,
+}
+
+impl Bell {
+    /// Wakes the thread if it sleeps.
+    pub fn ring(&self) {
+        if self.asleep.load(Ordering::Relaxed) {
+            self.ring_loudly();
+        }
+    }
+
+    /// Wakes the thread, or keeps it from sleeping the next time.
+    pub fn ring_loudly(&self) {
+        *self.rung.lock() = true;
+        self.wake.notify_all();
+    }
+
+    /// Sleeps until it is rung, at most so long. Says whether it was rung.
+    fn wait(&self, longest: Duration) -> bool {
+        let mut rung = self.rung.lock();
+        if !*rung {
+            self.wake.wait_for(&mut rung, longest);
+        }
+        std::mem::take(&mut *rung)
+    }
+}
+
+/// The threads of one store.
+#[derive(Debug, Default)]
+pub struct Workers {
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+/// One step on its thread.
+struct Worker {
+    step: Box<dyn Step>,
+    engine: Arc<Engine>,
+    bell: fn(&Engine) -> &Bell,
+    stop: Arc<AtomicBool>,
+    /// The last failure that was logged: the same one is not logged again.
+    failure: Option<String>,
+}
+
+impl Workers {
+    /// Runs `step` on a thread of its own until [`Workers::stop`].
+    ///
+    /// # Errors
+    /// `Io` if the system gives no thread.
+    pub fn spawn(
+        &mut self,
+        engine: &Arc<Engine>,
+        bell: fn(&Engine) -> &Bell,
+        step: Box<dyn Step>,
+    ) -> Result<()> {
+        let name = format!("spanlog-{}", step.name());
+        let (engine, stop) = (Arc::clone(engine), Arc::clone(&self.stop));
+        let root = engine.root.clone();
+        let worker = Worker { step, engine, bell, stop, failure: None };
+        let thread = std::thread::Builder::new()
+            .name(name)
+            .spawn(move || worker.work())
+            .map_err(|source| Error::io("start a thread for the store", &root, source))?;
+        self.threads.push(thread);
+        Ok(())
+    }
+
+    /// Asks every thread to stop, wakes it, and waits until it is gone.
+    pub fn stop(&mut self, engine: &Engine, bells: &[fn(&Engine) -> &Bell]) {
+        self.stop.store(true, Ordering::Release);
+        for bell in bells {
+            bell(engine).ring_loudly();
+        }
+        for thread in self.threads.drain(..) {
+            // A panic was caught and reported inside.
+            drop(thread.join());
+        }
+    }
+}
+
+impl Worker {
+    fn work(mut self) {
+        while !self.stop.load(Ordering::Acquire) {
+            match self.run() {
+                Next::Again => {}
+                Next::At(time) => self.sleep_until(time),
+                Next::Idle => self.idle(),
+            }
+        }
+    }
+
+    /// Sleeps until the bell rings. The flag is up before the last look for work, so that who
+    /// adds work after that look rings.
+    fn idle(&mut self) {
+        self.asleep(true);
+        for nap in [DOZE, LONGEST] {
+            if self.run() != Next::Idle || (self.bell)(&self.engine).wait(nap) {
+                break;
+            }
+        }
+        self.asleep(false);
+    }
+
+    fn sleep_until(&mut self, time: i64) {
+        let left = time.saturating_sub(self.engine.clock.now_ms());
+        let nap = Duration::from_millis(u64::try_from(left).unwrap_or(0)).min(LONGEST);
+        self.asleep(true);
+        (self.bell)(&self.engine).wait(nap);
+        self.asleep(false);
+    }
+
+    fn asleep(&self, asleep: bool) {
+        (self.bell)(&self.engine).asleep.store(asleep, Ordering::SeqCst);
+    }
+
+    /// Runs the step once; a failure is logged once and the step tried again later.
+    fn run(&mut self) -> Next {
+        let now = self.engine.clock.now_ms();
+        let step = &mut self.step;
+        let outcome = catch_unwind(AssertUnwindSafe(|| step.run(now)));
+        let outcome = outcome.unwrap_or_else(|_| {
+            let text = format!("the background step {} panicked", self.step.name());
+            self.engine.log.poison().set(&text);
+            self.stop.store(true, Ordering::Release);
+            Err(Error::new(ErrorKind::Poisoned, text))
+        });
+        match outcome {
+            Ok(next) => {
+                self.failure = None;
+                next
+            }
+            Err(error) => {
+                self.report(&error);
+                Next::At(now.saturating_add_unsigned(RETRY_MS))
+            }
+        }
+    }
+
+    fn report(&mut self, error: &Error) {
+        let text = error.to_string();
+        if self.failure.as_ref() != Some(&text) {
+            log::warn!("background step {}: {text}", self.step.name());
+            self.failure = Some(text);
+        }
+    }
+}

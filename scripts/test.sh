@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# Runs every check of the project and ends with one line that adds up what they said:
+#
+#   N passed, N failed, N skipped
+#
+# A step with a test runner of its own counts as many tests as the runner reports; any other step
+# counts as one. A test that cannot run here prints a line beginning with "skipped: " and is
+# counted as skipped, not as passed. Exits with 1 if anything failed.
+set -uo pipefail
+cd "$(dirname "$0")/.."
+export PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH:/usr/sbin:/sbin"
+export CARGO_TERM_COLOR=never
+
+passed=0
+failed=0
+skipped=0
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+# Runs a command for at most so many seconds; what it prints is shown and kept in $log.
+run() {
+    local seconds=$1
+    shift
+    timeout --kill-after=10 "$seconds" "$@" </dev/null 2>&1 | tee "$log"
+}
+
+# check NAME SECONDS COMMAND...: one check, which the command passes or fails.
+check() {
+    local name=$1
+    shift
+    echo "== $name"
+    if run "$@"; then
+        passed=$((passed + 1))
+    else
+        echo "FAILED: $name"
+        failed=$((failed + 1))
+    fi
+}
+
+# skip NAME REASON: one check that cannot run here.
+skip() {
+    echo "== $1"
+    echo "skipped: $2"
+    skipped=$((skipped + 1))
+}
+
+# Adds up one field of cargo's result lines: "test result: ok. 3 passed; 0 failed; 1 ignored; ...".
+sum() {
+    grep '^test result: ' "$log" | grep -oE "[0-9]+ $1" | awk '{ all += $1 } END { print all + 0 }'
+}
+
+# tests NAME SECONDS COMMAND...: a command that runs Rust tests and counts them itself.
+tests() {
+    local name=$1 status=0 here_failed here_skipped
+    shift
+    echo "== $name"
+    run "$@" || status=$?
+    here_failed=$(sum failed)
+    here_skipped=$(grep -c '^skipped: ' "$log")
+    passed=$((passed + $(sum passed) - here_skipped))
+    skipped=$((skipped + here_skipped + $(sum ignored)))
+    # Code that does not compile, or a runner that was stopped, reports no failed test.
+    [ "$status" -ne 0 ] && [ "$here_failed" -eq 0 ] && here_failed=1
+    failed=$((failed + here_failed))
+    [ "$status" -eq 0 ] || echo "FAILED: $name"
+}
+
+lint() {
+    check "format" 60 cargo fmt --all --check
+    check "lints" 900 cargo clippy --workspace --all-targets --locked -- -D warnings
+}
+
+everything() {
+    check "setup" 900 scripts/setup.sh test
+    if command -v javac >/dev/null && command -v mvn >/dev/null; then
+        check "RocketMQ's own store" 600 tests/interop/build.sh
+    else
+        skip "RocketMQ's own store" "no JDK or no Maven"
+    fi
+    lint
+    tests "tests" 1200 cargo test --workspace --locked --no-fail-fast -- --show-output
+    RUSTDOCFLAGS="-D warnings" \
+        check "documentation" 600 cargo doc --workspace --no-deps --locked
+    if grep -rq loom_tests core/src; then
+        RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/loom" \
+            tests "every interleaving" 600 cargo test -p spanlog --lib --release --locked loom
+    fi
+    if cargo deny --version >/dev/null 2>&1; then
+        check "dependencies" 120 cargo deny --offline check bans licenses sources
+    else
+        skip "dependencies" "cargo-deny is not installed"
+    fi
+}
+
+case "${1:-everything}" in
+lint) lint ;;
+*) everything ;;
+esac
+
+echo "$SECONDS seconds"
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

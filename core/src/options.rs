@@ -219,7 +219,7 @@ pub struct Options {
     /// The address that goes into records and message ids as the one that stored them. Default
     /// 127.0.0.1:10911.
     pub store_host: SocketAddr,
-    /// How many files are mapped or open at most. Default 1024, from 2 to 60,000: the kernel's
+    /// How many files are mapped or open at most. Default 1024, from 4 to 60,000: the kernel's
     /// limit is 65,530 maps for the whole process.
     pub max_maps: usize,
     /// What to do about damage. Default [`OnDamage::Refuse`].
@@ -351,7 +351,7 @@ impl Options {
         self.validate_intervals()?;
         check_range("retention_ms", self.retention_ms, 0..=i64::MAX.unsigned_abs())?;
         check_range("max_forced_per_round", self.max_forced_per_round, 1..=u32::MAX)?;
-        check_range("max_maps", self.max_maps, 2..=60_000)
+        check_range("max_maps", self.max_maps, 4..=60_000)
     }
 
     /// Lengths in bytes.

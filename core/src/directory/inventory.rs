@@ -38,7 +38,8 @@ pub struct Inventory {
 }
 
 impl Inventory {
-    /// Looks through the directories, given by number and path.
+    /// Looks through the directories, given by number and path, of a log that begins at
+    /// `start`, as far as is known.
     ///
     /// # Errors
     /// `Corrupt` for a file of a wrong length or name and for two files of one base that both
@@ -47,12 +48,14 @@ impl Inventory {
         disk: &dyn Disk,
         directories: &[(u64, PathBuf)],
         segment_len: Option<u64>,
+        start: Position,
     ) -> Result<Self> {
         let mut inventory = Self::default();
         for (id, dir) in directories {
             inventory.list(disk, *id, dir)?;
         }
         inventory.segments.sort_by_key(|found| (found.base, found.directory));
+        inventory.set_aside_dropped(start);
         inventory.set_aside_empty_files()?;
         inventory.check_lengths(segment_len)?;
         inventory.judge_twins(disk)?;
@@ -72,6 +75,13 @@ impl Inventory {
             }
         }
         Ok(())
+    }
+
+    /// A directory that was away while retention dropped its segments brings them back.
+    fn set_aside_dropped(&mut self, start: Position) {
+        let is_dropped = |found: &mut Found| found.len > 0 && found.base + found.len <= start;
+        let dropped = self.segments.extract_if(.., is_dropped);
+        self.spare.extend(dropped.map(|found| found.path));
     }
 
     /// A file without bytes is what a crash leaves between making and filling it; behind the

@@ -30,6 +30,8 @@ pub struct Resolved {
     pub role: Role,
     /// Why it is not there, if it is not.
     pub offline: Option<String>,
+    /// Which of the wanted ones it is.
+    pub named: Option<usize>,
     inode: u64,
 }
 
@@ -54,8 +56,9 @@ pub fn resolve(
     create: bool,
 ) -> Result<Vec<Resolved>> {
     let mut found = Vec::new();
-    for wanted in wanted {
-        found.push(named(disk, wanted, registry, create)?);
+    for (number, wanted) in wanted.iter().enumerate() {
+        let row = named(disk, wanted, registry, create)?;
+        found.push(Resolved { named: Some(number), ..row });
     }
     if let Some(registry) = registry {
         remembered(disk, registry, &mut found, wanted.is_empty())?;
@@ -183,11 +186,12 @@ fn same_place(disk: &dyn Disk, a: &Path, b: &Path) -> bool {
 
 fn there(id: Option<u64>, role: Role, stat: Stat, offline: Option<String>) -> Resolved {
     let Stat { canonical, device, inode, .. } = stat;
-    Resolved { id, path: canonical, device, inode, role, offline }
+    Resolved { id, path: canonical, device, inode, role, offline, named: None }
 }
 
 fn absent(id: u64, role: Role, path: &Path, why: String) -> Resolved {
-    Resolved { id: Some(id), path: path.into(), device: 0, inode: 0, role, offline: Some(why) }
+    let path = path.into();
+    Resolved { id: Some(id), path, device: 0, inode: 0, role, offline: Some(why), named: None }
 }
 
 /// Spelling does not matter: a directory is its file system and its number there.

@@ -1,6 +1,7 @@
 //! Appending: claim a position, stamp, copy, publish.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use crate::base::units::Position;
 use crate::disk::{File, MapWriter};
@@ -128,6 +129,9 @@ impl Log {
     ) -> Result<Position> {
         let mut tail = self.tail.lock();
         self.check()?;
+        if self.sealed.load(Ordering::Relaxed) {
+            return Err(Error::new(ErrorKind::Closed, "the store was closed"));
+        }
         self.make_room(&mut tail, records.len() as u64, next)?;
         let position = tail.end;
         stamp(records, position);
@@ -183,6 +187,10 @@ impl Log {
 
     fn writer(&self, segment: Arc<Segment>) -> Result<OpenTail> {
         let file = segment.file()?;
+        if !file.is_reserved() {
+            // RocketMQ leaves its files sparse. Without room the file is written as it is.
+            log::debug!("reserving {}: {:?}", segment.path().display(), file.reserve().err());
+        }
         let writer = match self.path {
             WritePath::Staged if file.is_reserved() => Writer::Stage,
             WritePath::Mapped if file.is_reserved() => {

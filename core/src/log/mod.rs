@@ -15,6 +15,7 @@ mod salvage;
 mod tests;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::base::sync::Mutex;
 use crate::base::units::Position;
@@ -41,6 +42,8 @@ pub struct Log {
     /// Held by whoever flushes; ordered before `tail`.
     flushing: Mutex<()>,
     poison: Poison,
+    /// Nothing is appended any more; set under the tail's lock.
+    sealed: AtomicBool,
     path: WritePath,
 }
 
@@ -57,6 +60,7 @@ impl Log {
             tail: Mutex::new(Tail::at(end)),
             flushing: Mutex::new(()),
             poison: Poison::default(),
+            sealed: AtomicBool::new(false),
             path,
         }
     }
@@ -114,6 +118,12 @@ impl Log {
         let start = start.min(last).max(self.start());
         self.start.publish(start);
         self.chain.drop_before(start)
+    }
+
+    /// Ends appending: what is in the log when this returns is all there will be.
+    pub fn seal(&self) {
+        let _tail = self.tail.lock();
+        self.sealed.store(true, Ordering::Relaxed);
     }
 
     fn check(&self) -> Result<()> {

@@ -50,19 +50,6 @@ impl Log {
         let snapshot = self.chain.snapshot();
         LogReader { snapshot, start: self.start(), visible, maps: Vec::new() }
     }
-
-    /// A slice of `len` bytes at `position`, valid for as long as it is held.
-    ///
-    /// # Errors
-    /// `Gone` below the start, `Offline` in a hole, `Invalid` beyond the end or across a
-    /// segment's end, else what the disk says.
-    pub fn slice(&self, position: Position, len: u32) -> Result<Slice> {
-        let mut reader = self.reader();
-        let span = reader.span(position, len)?;
-        let mapped = &reader.maps[span.map as usize];
-        let range = u64::from(span.at)..u64::from(span.at) + u64::from(span.len);
-        Ok(mapped.map.slice(range, reader.within(mapped)).expect("the span was checked"))
-    }
 }
 
 impl LogReader {
@@ -85,7 +72,8 @@ impl LogReader {
     /// Finds `len` bytes at `position`, maps their segment and makes them resident.
     ///
     /// # Errors
-    /// As [`Log::slice`].
+    /// `Gone` below the start, `Offline` in a hole, `Invalid` beyond the end or across a
+    /// segment's end, else what the disk says.
     pub fn span(&mut self, position: Position, len: u32) -> Result<Span> {
         let index = match self.maps.last() {
             Some(last) if last.segment.covers(position) => self.maps.len() - 1,
@@ -110,7 +98,7 @@ impl LogReader {
     /// How many bytes can be read at `position` before its segment or the log ends.
     ///
     /// # Errors
-    /// As [`Log::slice`].
+    /// As [`LogReader::span`].
     pub fn readable(&mut self, position: Position) -> Result<u64> {
         let segment = self.segment_at(position)?;
         Ok(self.visible.end().min(segment.end()).since(position))

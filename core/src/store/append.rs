@@ -9,6 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::options::Durability;
 use crate::record::{Message, Stamp, Transaction, encode, stamp};
 use crate::store::Store;
+use crate::tasks::PREPARE_STEP_BYTES;
 
 /// Where a message, or the first one of a batch, was put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,14 @@ pub struct Receipt {
     pub end: Position,
     /// When it was stored, in milliseconds since 1970.
     pub store_ms: i64,
+}
+
+impl Receipt {
+    /// Whether the append passed a multiple of `bytes`: a cheap way to do something every so
+    /// many bytes.
+    fn crosses(&self, bytes: u64) -> bool {
+        self.position.get() / bytes != self.end.get() / bytes
+    }
 }
 
 /// Records on their way into the log.
@@ -59,8 +68,15 @@ impl Store {
     /// As [`Store::append`], and `Invalid` for an empty batch or one of several queues.
     pub fn append_batch(&self, messages: &[Message<'_>]) -> Result<Receipt> {
         let receipt = self.put(messages)?;
-        if self.engine.options.durability == Durability::Group {
-            self.engine.log.flush_to(receipt.end)?;
+        match self.engine.options.durability {
+            Durability::Group => self.engine.log.flush_to(receipt.end)?,
+            Durability::Async { bytes, .. } if receipt.crosses(bytes) => {
+                self.engine.flush_bell.ring_loudly();
+            }
+            Durability::Async { .. } => {}
+        }
+        if receipt.crosses(PREPARE_STEP_BYTES) {
+            self.engine.prepare_bell.ring_loudly();
         }
         self.engine.index_bell.ring();
         Ok(receipt)

@@ -80,11 +80,11 @@ impl Fleet {
     }
 
     /// The segments in the directories that are there.
-    pub(super) fn inventory(&self, disk: &dyn Disk) -> Result<Inventory> {
+    pub(super) fn inventory(&self, disk: &dyn Disk, start: Position) -> Result<Inventory> {
         let there = self.rows.iter().filter(|row| row.resolved.offline.is_none());
         let directories: Vec<_> = there.map(|row| (row.id, row.resolved.path.clone())).collect();
         let segment_len = self.is_known.then_some(self.registry.segment_len);
-        Inventory::take(disk, &directories, segment_len)
+        Inventory::take(disk, &directories, segment_len, start)
     }
 
     /// A store that has no registry yet says by its files how long they are.
@@ -167,7 +167,7 @@ fn registered(row: &Row) -> Registered {
 
 fn directory(row: &Row, options: &Options) -> Directory {
     let resolved = &row.resolved;
-    let own = options.directories.iter().find(|given| same_path(&given.path, &resolved.path));
+    let own = resolved.named.and_then(|number| options.directories.get(number));
     Directory {
         id: row.id,
         path: resolved.path.clone(),
@@ -178,12 +178,6 @@ fn directory(row: &Row, options: &Options) -> Directory {
         usage: None,
         pressure: Pressure::None,
     }
-}
-
-/// Options name directories in any spelling; the directory itself has one.
-fn same_path(given: &Path, canonical: &Path) -> bool {
-    given == canonical
-        || given.canonicalize().is_ok_and(|given| given == canonical)
 }
 
 /// The length of the first queue file below `dir`, three levels deep at most.

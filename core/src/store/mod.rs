@@ -17,13 +17,14 @@ use std::sync::atomic::Ordering;
 
 use parking_lot::Mutex;
 
+use crate::base::bytes::read_i32;
 use crate::base::units::{Position, QueueOffset};
 use crate::derived::Bounds;
 use crate::directory::OWN_DIR;
 use crate::disk::{Clock, Disk, OsClock, OsDisk, Slice};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
-use crate::record::{Encoding, MessageView, UniqueIds};
+use crate::record::{Encoding, MIN_RECORD_BYTES, MessageView, UniqueIds};
 use crate::retention::CleanPlan;
 use crate::tasks::{
     Bell, CheckpointStep, CleanStep, Engine, FlushStep, IndexStep, Next, PrepareStep, ProbeStep,
@@ -200,14 +201,20 @@ impl Store {
     /// `Gone` below the start, `Offline` in a hole, `Invalid` where no record begins, `Closed`.
     pub fn get(&self, position: Position) -> Result<Slice> {
         self.check_open()?;
-        let log = &self.engine.log;
-        let left = log.reader().readable(position)?;
-        let look = u32::try_from(left).unwrap_or(u32::MAX);
-        let rest = log.slice(position, look)?;
-        match MessageView::parse(&rest) {
-            Ok(view) if view.position() == position.get() => log.slice(position, view.size()),
-            _ => Err(Error::new(ErrorKind::Invalid, "no record begins at the position")
-                .with_offset(position.get())),
+        let none = || {
+            let text = "no record begins at the position";
+            Error::new(ErrorKind::Invalid, text).with_offset(position.get())
+        };
+        let mut reader = self.engine.log.reader();
+        let left = reader.readable(position)?;
+        let head = reader.span(position, MIN_RECORD_BYTES.min(left) as u32)?;
+        let size = read_i32(reader.bytes(head), 0).and_then(|size| u32::try_from(size).ok());
+        let size = size.filter(|&size| u64::from(size) <= left).ok_or_else(none)?;
+        let span = reader.span(position, size)?;
+        let is_home = |view: MessageView<'_>| view.position() == position.get();
+        match MessageView::parse(reader.bytes(span)).is_ok_and(is_home) {
+            true => Ok(reader.slice(span)),
+            false => Err(none()),
         }
     }
 
@@ -310,6 +317,8 @@ impl Store {
     /// Leaves everything durable and says so on disk.
     fn settle(&self) -> Result<()> {
         let engine = &self.engine;
+        // An append that passed the check before the store was closed ends before this.
+        engine.log.seal();
         let target = engine.log.appended();
         engine.log.flush_to(target)?;
         engine.index_to(target)?;

@@ -29,6 +29,9 @@ use crate::tasks::{CheckpointStep, Disks, Engine, LEDGER, Parts, ProbeStep, Work
 /// Exists while a store is open, as in RocketMQ; found at open, it says that nobody closed it.
 pub(super) const ABORT: &str = "abort";
 
+/// The store's own marks, under `.spanlog/`.
+const MARKS: &str = "marks";
+
 /// Where the queues lie under the root.
 pub(super) const QUEUES: &str = "consumequeue";
 
@@ -87,7 +90,9 @@ impl Opening {
     ) -> Result<Self> {
         let registry = read_registry(disk.as_ref(), &root)?;
         let fleet = Fleet::find(&disk, &root, &options, registry)?;
-        let inventory = fleet.inventory(disk.as_ref())?;
+        let marks = MarksFile::peek(disk.as_ref(), &own_dir(&root).join(MARKS))?;
+        let start = marks.map_or(Position::ZERO, |marks| marks.start);
+        let inventory = fleet.inventory(disk.as_ref(), start)?;
         if let Some(gap) = inventory.gaps.first().filter(|_| !options.allow_offline) {
             let text = "segments are missing: perhaps a directory was left off the list";
             return Err(Error::new(ErrorKind::Offline, text)
@@ -142,7 +147,7 @@ impl Opening {
         let disk = self.disk.as_ref();
         let own = own_dir(&self.root);
         let ledger = disk.read(&own.join(LEDGER))?.and_then(|bytes| Ledger::decode(&bytes));
-        let marks = MarksFile::peek(disk, &own.join("marks"))?;
+        let marks = MarksFile::peek(disk, &own.join(MARKS))?;
         Ok(Known {
             clean: disk.stat(&self.root.join(ABORT))?.is_none(),
             marks,
@@ -257,7 +262,7 @@ impl Opening {
         let marks = match self.options.read_only {
             true => None,
             false => {
-                let path = own_dir(&self.root).join("marks");
+                let path = own_dir(&self.root).join(MARKS);
                 Some(MarksFile::open(self.disk.as_ref(), &path)?.0)
             }
         };

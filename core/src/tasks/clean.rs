@@ -66,7 +66,14 @@ impl CleanStep {
             .collect();
         let local_hour = engine.clock.local_hour(now_ms);
         let moment = Moment { now_ms, local_hour, manual };
-        decide(&facts, &engine.disks.facts(), engine.disks.policy(), moment)
+        let mut disks = engine.disks.facts();
+        for held in engine.held.lock().iter() {
+            // Its space comes back when it is released: nothing more has to go for it.
+            if let Some(disk) = disks.get_mut(row(held)) {
+                disk.usage = disk.usage.map(|usage| usage.freed(held.len_bytes()));
+            }
+        }
+        decide(&facts, &disks, engine.disks.policy(), moment)
     }
 
     fn begin_round(&mut self, now_ms: i64) {

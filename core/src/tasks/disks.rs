@@ -131,7 +131,7 @@ impl Disks {
         for (row, &pressure) in directories.iter_mut().chain([root]).zip(&verdict.pressures) {
             note_change(row, pressure);
         }
-        let shelves = verdict.writable.iter().map(|&at| shelf(&rows.directories[at])).collect();
+        let shelves = shelves(&rows.directories, &verdict.writable);
         self.gate.set(verdict.refused);
         Probed {
             room: Room { shelves },
@@ -172,11 +172,19 @@ fn note_change(row: &mut Directory, pressure: Pressure) {
     }
 }
 
-fn shelf(row: &Directory) -> Shelf {
-    let available = row.usage.map_or(u64::MAX / 1024, Usage::available_bytes);
-    Shelf {
-        directory: row.id,
-        path: row.path.clone(),
-        usable_bytes: available.saturating_sub(row.thresholds.floor_bytes),
-    }
+/// The writable directories. Those on one disk share its room, so each has its part of it.
+fn shelves(directories: &[Directory], writable: &[usize]) -> Vec<Shelf> {
+    let rows = || writable.iter().map(|&at| &directories[at]);
+    let sharers = |device| rows().filter(|row| row.device == device).count() as u64;
+    rows()
+        .map(|row| {
+            let available = row.usage.map_or(u64::MAX / 1024, Usage::available_bytes);
+            let usable = available.saturating_sub(row.thresholds.floor_bytes);
+            Shelf {
+                directory: row.id,
+                path: row.path.clone(),
+                usable_bytes: usable / sharers(row.device),
+            }
+        })
+        .collect()
 }

@@ -164,7 +164,7 @@ impl Engine {
 impl NextSegment for Engine {
     fn next_segment(&self, base: Position) -> Result<Arc<Segment>> {
         let segment = self.supply.next(base)?;
-        self.prepare_bell.ring();
+        self.prepare_bell.ring_loudly();
         Ok(segment)
     }
 }

@@ -17,7 +17,7 @@ pub use disks::Disks;
 pub use engine::{Engine, Parts};
 pub use flush::FlushStep;
 pub use index::IndexStep;
-pub use prepare::PrepareStep;
+pub use prepare::{PrepareStep, STEP_BYTES as PREPARE_STEP_BYTES};
 pub use probe::ProbeStep;
 pub use threads::{Bell, Workers};
 

@@ -9,8 +9,8 @@ use crate::log::WritePath;
 use crate::segment::Segment;
 use crate::tasks::{Engine, Next, Step};
 
-/// How much is made ready in one step.
-const STEP_BYTES: u64 = 4 << 20;
+/// How much is made ready in one step, and how often the appender rings.
+pub const STEP_BYTES: u64 = 4 << 20;
 
 /// Keeps pages ahead of the appender, and the next segment when the present one nears its end.
 #[derive(Debug)]
@@ -77,6 +77,6 @@ impl Step for PrepareStep {
                 self.retry_ms = now_ms.saturating_add(1000);
             }
         }
-        Ok(Next::At(now_ms.saturating_add(5)))
+        Ok(Next::Idle)
     }
 }

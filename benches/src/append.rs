@@ -1,0 +1,190 @@
+//! Appending: one by one, by two writers, in batches, and durably.
+
+use std::fs::{self, OpenOptions};
+use std::hint::black_box;
+use std::io::Write;
+use std::thread;
+
+use spanlog::base::crc::checksum;
+
+use crate::harness::{Figure, Outcome, Setup, Side, per_second};
+use crate::load::{QUEUES, append, body, message, record, store};
+
+/// Messages in a batch.
+const BATCH: u64 = 16;
+
+/// Messages that are made durable together.
+const GROUP: u64 = 100;
+
+/// 128 bytes, one by one; the baseline is `write`.
+pub fn small(setup: &Setup) -> Outcome<Vec<Figure>> {
+    beside_write(setup, "append_128", setup.sizes.small, &body(128))
+}
+
+/// 1 KiB, one by one; the baseline is `write`.
+pub fn large(setup: &Setup) -> Outcome<Vec<Figure>> {
+    beside_write(setup, "append_1k", setup.sizes.large, &body(1024))
+}
+
+fn beside_write(
+    setup: &Setup,
+    name: &'static str,
+    count: u64,
+    body: &[u8],
+) -> Outcome<Vec<Figure>> {
+    let record = record(body)?;
+    let mut sides: [Side<'_>; 2] = [
+        Box::new(|| singles(setup, count, body)),
+        Box::new(|| writes(setup, count, body, &record)),
+    ];
+    figure(setup, name, count * record.len() as u64, &mut sides)
+}
+
+/// Two threads append to one store; the baseline is one thread that appends as many.
+pub fn two_writers(setup: &Setup) -> Outcome<Vec<Figure>> {
+    let (count, body) = (setup.sizes.large, body(1024));
+    let bytes = count * record(&body)?.len() as u64;
+    let mut sides: [Side<'_>; 2] = [
+        Box::new(|| doubles(setup, count, &body)),
+        Box::new(|| singles(setup, count, &body)),
+    ];
+    figure(setup, "append_1k_two_writers", bytes, &mut sides)
+}
+
+/// Batches of 16 messages of 128 bytes; the baseline is one by one.
+pub fn batches(setup: &Setup) -> Outcome<Vec<Figure>> {
+    let (count, body) = (setup.sizes.small, body(128));
+    let bytes = count * record(&body)?.len() as u64;
+    let mut sides: [Side<'_>; 2] = [
+        Box::new(|| in_batches(setup, count, &body)),
+        Box::new(|| singles(setup, count, &body)),
+    ];
+    figure(setup, "batch_16x128", bytes, &mut sides)
+}
+
+/// Groups of 100 messages of 1 KiB, each durable when the call returns; the baseline is 100 times
+/// `write` and one `fdatasync`.
+pub fn durable_groups(setup: &Setup) -> Outcome<Vec<Figure>> {
+    let body = body(1024);
+    let record = record(&body)?;
+    let bytes = setup.sizes.groups * GROUP * record.len() as u64;
+    let mut sides: [Side<'_>; 2] = [
+        Box::new(|| durable_batches(setup, &body)),
+        Box::new(|| durable_writes(setup, &body, &record)),
+    ];
+    figure(setup, "durable_groups_of_100", bytes, &mut sides)
+}
+
+fn figure(
+    setup: &Setup,
+    name: &'static str,
+    bytes: u64,
+    sides: &mut [Side<'_>; 2],
+) -> Outcome<Vec<Figure>> {
+    let medians = setup.in_turns(bytes, sides)?;
+    Ok(vec![Figure { name, value: medians[0], baseline: Some(medians[1]) }])
+}
+
+/// Messages per second into a new store, until the queues are readable.
+fn singles(setup: &Setup, count: u64, body: &[u8]) -> Outcome<f64> {
+    in_new_store(setup, count, |store| append(store, count, body))
+}
+
+fn doubles(setup: &Setup, count: u64, body: &[u8]) -> Outcome<f64> {
+    let half = |store: &spanlog::Store| {
+        append(store, count / 2, body).map_err(|error| error.to_string())
+    };
+    in_new_store(setup, count, |store| {
+        thread::scope(|scope| {
+            let other = scope.spawn(|| half(store));
+            half(store)?;
+            other.join().expect("the second writer does not panic")?;
+            Ok(())
+        })
+    })
+}
+
+fn in_batches(setup: &Setup, count: u64, body: &[u8]) -> Outcome<f64> {
+    in_new_store(setup, count, |store| {
+        for number in 0..count / BATCH {
+            let queue = (number % u64::from(QUEUES)) as u32;
+            let batch: [_; BATCH as usize] = std::array::from_fn(|_| message(queue, body));
+            store.append_batch(&batch)?;
+        }
+        Ok(())
+    })
+}
+
+fn in_new_store(
+    setup: &Setup,
+    count: u64,
+    work: impl FnOnce(&spanlog::Store) -> Outcome<()>,
+) -> Outcome<f64> {
+    let root = setup.dir.join("store");
+    let store = store(&root, setup.sizes.options())?;
+    let rate = per_second(count, || {
+        work(&store)?;
+        Ok(store.catch_up()?)
+    })?;
+    drop(store);
+    fs::remove_dir_all(root)?;
+    Ok(rate)
+}
+
+fn durable_batches(setup: &Setup, body: &[u8]) -> Outcome<f64> {
+    let root = setup.dir.join("store");
+    let store = store(&root, setup.sizes.durable_options())?;
+    let groups = setup.sizes.groups;
+    let rate = per_second(groups * GROUP, || {
+        for number in 0..groups {
+            let queue = (number % u64::from(QUEUES)) as u32;
+            let group: [_; GROUP as usize] = std::array::from_fn(|_| message(queue, body));
+            store.append_batch(&group)?;
+        }
+        Ok(store.catch_up()?)
+    })?;
+    drop(store);
+    fs::remove_dir_all(root)?;
+    Ok(rate)
+}
+
+/// One `write` of the whole record per message, its two checksums computed, and nothing else.
+fn writes(setup: &Setup, count: u64, body: &[u8], record: &[u8]) -> Outcome<f64> {
+    in_new_file(setup, count, |file| {
+        for _ in 0..count {
+            write_one(file, body, record)?;
+        }
+        Ok(())
+    })
+}
+
+fn durable_writes(setup: &Setup, body: &[u8], record: &[u8]) -> Outcome<f64> {
+    let groups = setup.sizes.groups;
+    in_new_file(setup, groups * GROUP, |file| {
+        for _ in 0..groups {
+            for _ in 0..GROUP {
+                write_one(file, body, record)?;
+            }
+            file.sync_data()?;
+        }
+        Ok(())
+    })
+}
+
+fn write_one(file: &mut fs::File, body: &[u8], record: &[u8]) -> Outcome<()> {
+    black_box(checksum(black_box(body)));
+    black_box(checksum(black_box(record)));
+    Ok(file.write_all(record)?)
+}
+
+fn in_new_file(
+    setup: &Setup,
+    count: u64,
+    work: impl FnOnce(&mut fs::File) -> Outcome<()>,
+) -> Outcome<f64> {
+    let path = setup.dir.join("plain");
+    let mut file = OpenOptions::new().append(true).create_new(true).open(&path)?;
+    let rate = per_second(count, || work(&mut file))?;
+    fs::remove_file(path)?;
+    Ok(rate)
+}

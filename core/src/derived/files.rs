@@ -211,7 +211,6 @@ impl UnitFiles {
         }
         Ok(dropped.len())
     }
-
 }
 
 fn unit_file(entry: &Entry) -> Option<Position> {

@@ -5,9 +5,9 @@
 mod files;
 mod queue;
 mod queues;
-mod unit;
 #[cfg(test)]
 mod tests;
+mod unit;
 
 pub use files::Shelf;
 pub use queue::{Bounds, Queue};

@@ -15,8 +15,9 @@ use crate::segment::Segment;
 /// The largest offset whose unit's place fits the signed 64 bits of a file name.
 const MAX_OFFSET: u64 = i64::MAX.unsigned_abs() / UNIT_BYTES - 1;
 
-/// The widest gap between two messages that is filled.
-const MAX_GAP: u64 = 1 << 20;
+/// The widest gap between two messages that is filled, where no checksum vouches for the
+/// record's header and where one does.
+const MAX_GAP: [u64; 2] = [1 << 20, 1 << 24];
 
 /// The offsets of a queue: the first message kept and the next to come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -110,12 +111,13 @@ impl Queue {
 
     /// Adds the unit of message `offset`. A unit that is there already is left alone, a gap is
     /// filled with units that point to nothing. Not visible before [`Queue::publish`]. Says
-    /// whether it is the first unit that waits.
-    pub(super) fn add(&self, offset: u64, unit: Unit) -> bool {
+    /// whether it is the first unit that waits. `guarded`: the record has a checksum over all of
+    /// it.
+    pub(super) fn add(&self, offset: u64, unit: Unit, guarded: bool) -> bool {
         let mut state = self.state.lock();
         let is_first = state.units.is_empty();
         let end = state.end();
-        if offset < end || !self.is_plausible(end, offset) {
+        if offset < end || !self.is_plausible(end, offset, guarded) {
             return false;
         }
         if end == 0 {
@@ -132,10 +134,11 @@ impl Queue {
 
     /// A record of RocketMQ's without a checksum over its header may say anything: no file can
     /// hold such an offset, and no gap that was not damage is so wide.
-    fn is_plausible(&self, end: u64, offset: u64) -> bool {
-        let plausible = offset <= MAX_OFFSET && (end == 0 || offset - end <= MAX_GAP);
+    fn is_plausible(&self, end: u64, offset: u64, guarded: bool) -> bool {
+        let max_gap = MAX_GAP[usize::from(guarded)];
+        let plausible = offset <= MAX_OFFSET && (end == 0 || offset - end <= max_gap);
         if !plausible {
-            log::warn!("queue {}/{}: offset {offset} after {end}", self.topic, self.id);
+            log::debug!("queue {}/{}: offset {offset} after {end}", self.topic, self.id);
         }
         plausible
     }
@@ -279,7 +282,6 @@ impl Queue {
     pub(super) fn trim(&self) -> Result<()> {
         self.files.cut_after(self.state.lock().end())
     }
-
 }
 
 impl Pending {

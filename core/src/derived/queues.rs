@@ -99,7 +99,7 @@ impl Queues {
             return;
         }
         let queue = self.find_or_make(view.topic(), view.queue());
-        if queue.add(view.queue_offset(), Unit::of(view)) {
+        if queue.add(view.queue_offset(), Unit::of(view), view.has_record_checksum()) {
             self.touched.lock().unpublished.push(queue);
         }
     }

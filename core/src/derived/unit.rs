@@ -75,9 +75,7 @@ mod tests {
     #[test]
     fn bytes_are_those_of_the_format() {
         let unit = Unit { position: Position::new(0x4000_0000), size: 0xA7, tag_code: 2_598_919 };
-        let bytes = [
-            0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0xA7, 0, 0, 0, 0, 0, 0x27, 0xA8, 0x07,
-        ];
+        let bytes = [0, 0, 0, 0, 0x40, 0, 0, 0, 0, 0, 0, 0xA7, 0, 0, 0, 0, 0, 0x27, 0xA8, 0x07];
         assert_eq!(unit.encode(), bytes);
         assert_eq!(Unit::decode(&bytes), Some(unit));
         assert_eq!(Unit::FILLER.encode()[8..12], [0x7F, 0xFF, 0xFF, 0xFF]);

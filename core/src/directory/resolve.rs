@@ -124,8 +124,9 @@ fn named(
 fn claimed(registry: Option<&Registry>, store: u64, id: u64, path: &Path) -> Result<u64> {
     match registry {
         Some(registry) if registry.store == store => Ok(id),
-        Some(_) => Err(Error::new(ErrorKind::Foreign, "the directory belongs to another store")
-            .at(path)),
+        Some(_) => {
+            Err(Error::new(ErrorKind::Foreign, "the directory belongs to another store").at(path))
+        }
         None => Err(Error::new(
             ErrorKind::Foreign,
             "the directory belongs to a store whose root is not this one, or whose root lost \

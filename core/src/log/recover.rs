@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::base::bytes::read_i32;
 use crate::base::units::Position;
 use crate::base::watermark::Published;
 use crate::disk::{Access, Map};
@@ -96,16 +97,14 @@ impl Scan {
     ///
     /// # Errors
     /// What `visit` says, and what the disk says when bytes cannot be read.
-    pub fn run(
-        &mut self,
-        visit: &mut dyn FnMut(MessageView<'_>) -> Result<()>,
-    ) -> Result<Stop> {
+    pub fn run(&mut self, visit: &mut dyn FnMut(MessageView<'_>) -> Result<()>) -> Result<Stop> {
         while let Some((segment, map)) = self.enter()? {
             let from = self.position - segment.base();
             self.make_resident(&segment, &map, from)?;
             let rest = map
                 .bytes(from..segment.len_bytes(), Published::all())
                 .expect("the segment's whole length is mapped");
+            self.make_record_resident(&segment, &map, from, rest)?;
             match at(rest, self.position.get(), self.check) {
                 Found::Record(view) => {
                     visit(view)?;
@@ -158,18 +157,37 @@ impl Scan {
         Ok(Some((segment, map)))
     }
 
+    /// A record may be longer than what is made resident ahead.
+    fn make_record_resident(
+        &mut self,
+        segment: &Segment,
+        map: &Map,
+        from: u64,
+        rest: &[u8],
+    ) -> Result<()> {
+        let size = read_i32(rest, 0).and_then(|size| u64::try_from(size).ok()).unwrap_or(0);
+        let end = (from + size).min(segment.len_bytes());
+        if end <= self.resident {
+            return Ok(());
+        }
+        self.populate(segment, map, from..end)
+    }
+
     fn make_resident(&mut self, segment: &Segment, map: &Map, from: u64) -> Result<()> {
         let wanted = (from + WINDOW_BYTES).min(segment.len_bytes());
         if self.resident >= wanted.saturating_sub(WINDOW_BYTES / 2) && self.resident > from {
             return Ok(());
         }
-        let end = wanted;
-        map.populate(from..end, Access::Read).map_err(|error| {
+        self.populate(segment, map, from..wanted)
+    }
+
+    fn populate(&mut self, segment: &Segment, map: &Map, range: Range<u64>) -> Result<()> {
+        map.populate(range.clone(), Access::Read).map_err(|error| {
             Error::new(ErrorKind::Io, format!("cannot read the log: {}", error.message()))
                 .at(segment.path())
-                .with_offset(from)
+                .with_offset(range.start)
         })?;
-        self.resident = end;
+        self.resident = range.end;
         Ok(())
     }
 }

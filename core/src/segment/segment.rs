@@ -28,6 +28,8 @@ pub struct Segment {
     used: AtomicU64,
     /// Whether the file's name is known to be durable.
     named: AtomicBool,
+    /// Whether retention dropped it: its file may be gone.
+    dropped: AtomicBool,
     /// Store time of the last record, or `i64::MIN` until somebody looked.
     last_store_ms: AtomicI64,
 }
@@ -71,6 +73,7 @@ impl Segment {
             open: Mutex::default(),
             used: AtomicU64::new(0),
             named: AtomicBool::new(true),
+            dropped: AtomicBool::new(false),
             last_store_ms: AtomicI64::new(i64::MIN),
         }
     }
@@ -186,6 +189,11 @@ impl Segment {
     fn open_file(&self, access: Access) -> Result<Arc<dyn File>> {
         let file = self.disk.open(&self.path, access).map_err(|error| {
             match self.disk.stat(&self.path) {
+                Ok(None) if self.dropped.load(Ordering::Acquire) => {
+                    Error::new(ErrorKind::Gone, "retention dropped that part of the line")
+                        .at(&self.path)
+                        .with_limit(self.end().get())
+                }
                 Ok(None) => Error::new(ErrorKind::Offline, "the segment's file is gone")
                     .at(&self.path)
                     .with_range(self.base.get()..self.end().get()),
@@ -225,6 +233,7 @@ impl Segment {
     /// # Errors
     /// What the disk says, but a file that is gone already is fine.
     pub fn remove(&self) -> Result<()> {
+        self.dropped.store(true, Ordering::Release);
         self.close_file();
         self.disk.remove(&self.path).or_else(|error| match self.disk.stat(&self.path) {
             Ok(None) => Ok(()),

@@ -123,7 +123,9 @@ impl Supply {
         let chosen = self.preference(base, &room).first().map(|&at| room.shelves[at].directory);
         let stays = match self.placement {
             // Its own reservation shifts the weights; being allowed is enough.
-            Placement::FreeSpace => room.shelves.iter().any(|s| s.directory == ready.shelf.directory),
+            Placement::FreeSpace => {
+                room.shelves.iter().any(|s| s.directory == ready.shelf.directory)
+            }
             _ => chosen == Some(ready.shelf.directory),
         };
         stays.then_some(ready)

@@ -78,12 +78,7 @@ pub struct Stored<'a> {
 }
 
 impl Batch {
-    fn nothing(
-        engine: &Engine,
-        status: ReadStatus,
-        next: QueueOffset,
-        bounds: Bounds,
-    ) -> Self {
+    fn nothing(engine: &Engine, status: ReadStatus, next: QueueOffset, bounds: Bounds) -> Self {
         Self { reader: engine.log.reader(), entries: Vec::new(), status, next, bounds }
     }
 
@@ -195,7 +190,16 @@ pub(super) fn read(
         Bounds { max, .. } if from > max => (ReadStatus::TooLarge, max),
         Bounds { max, .. } if from == max => (ReadStatus::AtEnd, from),
         Bounds { min, .. } if from < min => (ReadStatus::TooSmall, min),
-        _ => return Collector::new(engine, bounds, from, limits).collect(&queue),
+        _ => {
+            let collected = Collector::new(engine, bounds, from, limits).collect(&queue);
+            match collected {
+                // Cleaning was faster: the queue begins later now.
+                Err(error) if error.kind() == ErrorKind::Gone => {
+                    (ReadStatus::TooSmall, queue.bounds().min)
+                }
+                other => return other,
+            }
+        }
     };
     Ok(Batch::nothing(engine, status, next, bounds))
 }

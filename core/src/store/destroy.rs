@@ -30,11 +30,16 @@ impl Store {
     ///
     /// # Errors
     /// As [`Store::destroy`].
-    pub fn destroy_on(disk: Arc<dyn Disk>, root: impl AsRef<Path>, options: &Options) -> Result<()> {
+    pub fn destroy_on(
+        disk: Arc<dyn Disk>,
+        root: impl AsRef<Path>,
+        options: &Options,
+    ) -> Result<()> {
         let disk = disk.as_ref();
         let stat = disk.stat(root.as_ref())?;
         let none = || Error::new(ErrorKind::Invalid, "there is no store").at(root.as_ref());
-        let root = stat.filter(|stat| stat.kind == EntryKind::Directory).ok_or_else(none)?.canonical;
+        let root =
+            stat.filter(|stat| stat.kind == EntryKind::Directory).ok_or_else(none)?.canonical;
         let directories = directories(disk, &root, options)?;
         if directories.is_empty() && disk.stat(&root.join("lock"))?.is_none() {
             return Err(none());

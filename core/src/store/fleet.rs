@@ -141,9 +141,8 @@ impl Fleet {
     pub(super) fn may_lack_the_tail(&self, known: &Known, end: Position) -> Option<String> {
         let offline = self.rows.iter().find(|row| row.resolved.offline.is_some());
         let has_gap = !self.lost.is_empty();
-        let whole = known
-            .marks
-            .is_some_and(|marks| known.clean && marks.clean && marks.flushed == end);
+        let whole =
+            known.marks.is_some_and(|marks| known.clean && marks.clean && marks.flushed == end);
         if whole || (offline.is_none() && !has_gap) {
             return None;
         }

@@ -22,8 +22,9 @@ use crate::record::{Encoding, PADDING_BYTES, UniqueIds};
 use crate::retention::{Pressure, Role};
 use crate::segment::{Budget, Place, Segment, Snapshot, Supply};
 use crate::store::fleet::Fleet;
+use crate::store::handle::Steps;
 use crate::store::recovery::{Known, Outcome, Recovery, cut_tail, recover};
-use crate::store::{Steps, Store, own_dir};
+use crate::store::{Store, own_dir};
 use crate::tasks::{CheckpointStep, Disks, Engine, LEDGER, Parts, ProbeStep, Workers};
 
 /// Exists while a store is open, as in RocketMQ; found at open, it says that nobody closed it.
@@ -278,7 +279,12 @@ impl Opening {
         let engine = Engine::new(Parts {
             log: Log::new(segments, report.end, path),
             queues,
-            supply: Supply::new(Arc::clone(&disk), Arc::clone(&budget), placement, registry.segment_len),
+            supply: Supply::new(
+                Arc::clone(&disk),
+                Arc::clone(&budget),
+                placement,
+                registry.segment_len,
+            ),
             disks: Disks::new(self.fleet.directories(&options), self.root_row()?, options.policy()),
             root: self.root,
             options,

@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::base::units::Position;
+use crate::base::watermark::Published;
 use crate::checkpoint::{Ledger, Marks, RocketmqMarks};
 use crate::derived::Queues;
-use crate::base::watermark::Published;
 use crate::disk::{Access, Disk};
 use crate::error::{Error, ErrorKind, Result};
 use crate::log::{Damaged, Salvage, Scan, Stop, cut, salvage};
@@ -163,8 +163,7 @@ struct Walk<'a> {
 impl<'a> Walk<'a> {
     fn new(known: &'a Known, snapshot: &'a Snapshot, queues: &'a Queues, from: Position) -> Self {
         let scan = Scan::new(snapshot.clone(), from, Check::Checksums);
-        let report =
-            Recovery { was_clean: known.clean, scanned_from: from, ..Recovery::default() };
+        let report = Recovery { was_clean: known.clean, scanned_from: from, ..Recovery::default() };
         Self { known, queues, snapshot, scan, report }
     }
 

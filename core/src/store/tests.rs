@@ -1,9 +1,13 @@
 //! The store on a disk in memory: opening, appending, reading, closing, recovering.
 
+use std::path::Path;
 use std::sync::Arc;
 
 use super::*;
-use crate::disk::{ManualClock, MemDisk};
+use crate::base::units::QueueOffset;
+use crate::disk::{Disk, ManualClock, MemDisk};
+use crate::error::{ErrorKind, Result};
+use crate::options::Options;
 use crate::record::Message;
 
 const ROOT: &str = "/store";

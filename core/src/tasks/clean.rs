@@ -4,9 +4,12 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use crate::base::bytes::read_i32;
 use crate::base::units::Position;
+use crate::base::watermark::Published;
+use crate::disk::Access;
 use crate::error::Result;
-use crate::record::{Check, Found, at};
+use crate::record::{MessageView, PADDING_BYTES};
 use crate::retention::{CleanPlan, Fate, Moment, SegmentFacts, decide};
 use crate::segment::{Segment, Snapshot};
 use crate::tasks::{Engine, Next, Step};
@@ -54,16 +57,23 @@ impl CleanStep {
             directories.iter().position(|row| row.id == segment.directory()).unwrap_or(usize::MAX)
         };
         let segments = snapshot.segments();
-        let facts: Vec<_> = (0..segments.len())
-            .map(|at| SegmentFacts {
-                base: segments[at].base(),
-                len: segments[at].len_bytes(),
-                directory: row(&segments[at]),
-                last_store_ms: last_store_ms(&snapshot, at),
-                held: segments[at].is_held(),
+        // Behind the first segment that is young no time matters, and asking costs a map each.
+        let policy = engine.disks.policy();
+        let mut young = false;
+        let mut facts = Vec::with_capacity(segments.len());
+        for (at, segment) in segments.iter().enumerate() {
+            let last_store_ms = if young { None } else { last_store_ms(&snapshot, at) };
+            young |= last_store_ms
+                .is_some_and(|time| time <= now_ms && now_ms.abs_diff(time) < policy.retention_ms);
+            facts.push(SegmentFacts {
+                base: segment.base(),
+                len: segment.len_bytes(),
+                directory: row(segment),
+                last_store_ms,
+                held: segment.is_held(),
                 is_last: at + 1 == segments.len(),
-            })
-            .collect();
+            });
+        }
         let local_hour = engine.clock.local_hour(now_ms);
         let moment = Moment { now_ms, local_hour, manual };
         let mut disks = engine.disks.facts();
@@ -73,7 +83,7 @@ impl CleanStep {
                 disk.usage = disk.usage.map(|usage| usage.freed(held.len_bytes()));
             }
         }
-        decide(&facts, &disks, engine.disks.policy(), moment)
+        decide(&facts, &disks, policy, moment)
     }
 
     fn begin_round(&mut self, now_ms: i64) {
@@ -164,12 +174,11 @@ fn last_store_ms(snapshot: &Snapshot, at: usize) -> Option<i64> {
 
 fn first_store_ms(segment: &Arc<Segment>) -> Result<Option<i64>> {
     let map = segment.map()?;
-    let look = segment.len_bytes().min(8 << 20);
-    map.populate(0..look.min(4096), crate::disk::Access::Read)?;
-    let published = crate::base::watermark::Published::all();
-    let Some(bytes) = map.bytes(0..look, published) else { return Ok(None) };
-    Ok(match at(bytes, segment.base().get(), Check::Structure) {
-        Found::Record(view) => Some(view.store_ms()),
-        _ => None,
-    })
+    map.populate(0..PADDING_BYTES, Access::Read)?;
+    let head = map.bytes(0..PADDING_BYTES, Published::all()).unwrap_or_default();
+    let size = read_i32(head, 0).and_then(|size| u64::try_from(size).ok()).unwrap_or(0);
+    let look = size.min(segment.len_bytes());
+    map.populate(0..look, Access::Read)?;
+    let record = map.bytes(0..look, Published::all()).unwrap_or_default();
+    Ok(MessageView::parse(record).ok().map(|view| view.store_ms()))
 }

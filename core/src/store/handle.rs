@@ -1,0 +1,323 @@
+//! The handle that a program holds.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use parking_lot::Mutex;
+
+use crate::base::bytes::read_i32;
+use crate::base::units::{Position, QueueOffset};
+use crate::derived::Bounds;
+use crate::disk::{Clock, Disk, OsClock, OsDisk, Slice};
+use crate::error::{Error, ErrorKind, Result};
+use crate::options::Options;
+use crate::record::{Encoding, MIN_RECORD_BYTES, MessageView, UniqueIds};
+use crate::retention::CleanPlan;
+use crate::store::fleet::Fleet;
+use crate::store::{Batch, ReadLimits, Recovery, batch, open};
+use crate::tasks::{
+    Bell, CheckpointStep, CleanStep, Engine, FlushStep, IndexStep, Next, PrepareStep, ProbeStep,
+    Step, Workers,
+};
+
+/// The background work of a store, for those who run it themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Task {
+    /// Makes appended bytes durable, at the store's interval.
+    Flush,
+    /// Adds visible records to their queues.
+    Index,
+    /// Writes down how far log and queues are durable.
+    Checkpoint,
+    /// Measures the disks and lets the policy judge.
+    Probe,
+    /// Drops segments that the policy lets go, one per run.
+    Clean,
+    /// Makes the next pages and the next segment ready.
+    Prepare,
+}
+
+/// An open store. Every method may be called from any thread; appends take turns.
+///
+/// Dropping the handle closes the store; [`Store::close`] does too and tells what went wrong.
+///
+/// ```
+/// use spanlog::{Message, Options, ReadLimits, Store};
+/// let dir = tempfile::tempdir().unwrap();
+/// let store = Store::open(dir.path(), Options::new().segment_len_bytes(1 << 20))?;
+/// let receipt = store.append(&Message::new("orders", 0, b"first"))?;
+/// store.catch_up()?;
+/// let batch = store.read("orders", 0, receipt.queue_offset, ReadLimits::default())?;
+/// assert_eq!(batch.iter().next().unwrap().decode()?.body(), b"first");
+/// store.close()?;
+/// # Ok::<(), spanlog::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Store {
+    pub(super) engine: Arc<Engine>,
+    pub(super) encoding: Encoding,
+    pub(super) ids: UniqueIds,
+    pub(super) recovery: Recovery,
+    /// Why nothing can be appended although the store is open for writing.
+    pub(super) no_appends: Option<String>,
+    pub(super) workers: Mutex<Workers>,
+    pub(super) steps: Mutex<Steps>,
+    pub(super) fleet: Mutex<Fleet>,
+    /// Held while the store is open; released last.
+    pub(super) lock: Mutex<Option<Box<dyn crate::disk::Lock>>>,
+}
+
+/// The steps of a store without threads.
+#[derive(Debug)]
+pub(super) struct Steps {
+    flush: FlushStep,
+    index: IndexStep,
+    checkpoint: CheckpointStep,
+    probe: ProbeStep,
+    clean: CleanStep,
+    prepare: PrepareStep,
+}
+
+impl Steps {
+    pub(super) fn new(engine: &Arc<Engine>) -> Self {
+        Self {
+            flush: FlushStep(Arc::clone(engine)),
+            index: IndexStep(Arc::clone(engine)),
+            checkpoint: CheckpointStep::new(Arc::clone(engine)),
+            probe: ProbeStep(Arc::clone(engine)),
+            clean: CleanStep::new(Arc::clone(engine)),
+            prepare: PrepareStep::new(Arc::clone(engine)),
+        }
+    }
+}
+
+/// Every worker's bell, for waking all of them.
+const BELLS: [fn(&Engine) -> &Bell; 6] = [
+    |engine| &engine.flush_bell,
+    |engine| &engine.index_bell,
+    |engine| &engine.checkpoint_bell,
+    |engine| &engine.probe_bell,
+    |engine| &engine.clean_bell,
+    |engine| &engine.prepare_bell,
+];
+
+impl Store {
+    /// Opens the store at `root`, or makes one. With no directories named, those it remembers
+    /// are used; a new store then has one, `<root>/commitlog`.
+    ///
+    /// # Errors
+    /// `Invalid` for options that cannot be; `Locked` if somebody has it open; `Offline` for a
+    /// directory or range that is not there; `Foreign` for a directory of another store;
+    /// `Corrupt` for damage below what was flushed; else what the disk says. A failed open holds
+    /// nothing and has changed no record.
+    pub fn open(root: impl AsRef<Path>, options: Options) -> Result<Self> {
+        Self::open_on(Arc::new(OsDisk::new()), Arc::new(OsClock::new()), root, options)
+    }
+
+    /// As [`Store::open`], on a disk and with a clock of the caller's.
+    ///
+    /// # Errors
+    /// As [`Store::open`].
+    pub fn open_on(
+        disk: Arc<dyn Disk>,
+        clock: Arc<dyn Clock>,
+        root: impl AsRef<Path>,
+        options: Options,
+    ) -> Result<Self> {
+        open::open(disk, clock, root.as_ref(), options)
+    }
+
+    pub(super) fn start(&self) -> Result<()> {
+        let engine = &self.engine;
+        let steps = Steps::new(engine);
+        let mut workers = self.workers.lock();
+        workers.spawn(engine, BELLS[0], Box::new(steps.flush))?;
+        workers.spawn(engine, BELLS[1], Box::new(steps.index))?;
+        workers.spawn(engine, BELLS[2], Box::new(steps.checkpoint))?;
+        workers.spawn(engine, BELLS[3], Box::new(steps.probe))?;
+        workers.spawn(engine, BELLS[4], Box::new(steps.clean))?;
+        workers.spawn(engine, BELLS[5], Box::new(steps.prepare))
+    }
+
+    /// Runs one piece of background work now, for a store opened with `background: false`.
+    ///
+    /// # Errors
+    /// What the step says, or `Closed`.
+    pub fn run(&self, task: Task) -> Result<Next> {
+        self.check_writable()?;
+        let now_ms = self.engine.clock.now_ms();
+        let mut steps = self.steps.lock();
+        match task {
+            Task::Flush => steps.flush.run(now_ms),
+            Task::Index => steps.index.run(now_ms),
+            Task::Checkpoint => steps.checkpoint.run(now_ms),
+            Task::Probe => steps.probe.run(now_ms),
+            Task::Clean => steps.clean.run(now_ms),
+            Task::Prepare => steps.prepare.run(now_ms),
+        }
+    }
+
+    /// Reads messages of a queue from `from` on, as many as the limits allow and at least one.
+    /// The batch keeps their bytes mapped for as long as it lives, also after the store was
+    /// closed or retention dropped them. A message can be read once it is visible and indexed:
+    /// see [`Store::catch_up`].
+    ///
+    /// # Errors
+    /// `Offline` or `Corrupt` when the first message cannot be read, naming the place; `Full`
+    /// when every map is held, or with the option that refuses reads; `Closed`.
+    pub fn read(
+        &self,
+        topic: &str,
+        queue: u32,
+        from: QueueOffset,
+        limits: ReadLimits,
+    ) -> Result<Batch> {
+        self.check_open()?;
+        if self.engine.options.refuse_reads_when_full {
+            self.engine.disks.gate().check()?;
+        }
+        batch::read(&self.engine, topic, queue, from, limits)
+    }
+
+    /// The record at `position`, as it stands on disk.
+    ///
+    /// # Errors
+    /// `Gone` below the start, `Offline` in a hole, `Invalid` where no record begins, `Closed`.
+    pub fn get(&self, position: Position) -> Result<Slice> {
+        self.check_open()?;
+        let none = || {
+            let text = "no record begins at the position";
+            Error::new(ErrorKind::Invalid, text).with_offset(position.get())
+        };
+        let mut reader = self.engine.log.reader();
+        let left = reader.readable(position)?;
+        let head = reader.span(position, MIN_RECORD_BYTES.min(left) as u32)?;
+        let size = read_i32(reader.bytes(head), 0).and_then(|size| u32::try_from(size).ok());
+        let size = size.filter(|&size| u64::from(size) <= left).ok_or_else(none)?;
+        let span = reader.span(position, size)?;
+        let is_home = |view: MessageView<'_>| view.position() == position.get();
+        match MessageView::parse(reader.bytes(span)).is_ok_and(is_home) {
+            true => Ok(reader.slice(span)),
+            false => Err(none()),
+        }
+    }
+
+    /// The first message kept and one past the last that can be read; nothing for a queue that
+    /// never had a message.
+    #[must_use]
+    pub fn bounds(&self, topic: &str, queue: u32) -> Option<Bounds> {
+        self.engine.queues.find(topic, queue).map(|queue| queue.bounds())
+    }
+
+    /// Returns once every message appended so far, by anyone, can be read from its queue.
+    ///
+    /// # Errors
+    /// What indexing or flushing says, `Closed`.
+    pub fn catch_up(&self) -> Result<()> {
+        self.check_open()?;
+        let target = self.engine.log.appended();
+        if self.engine.log.visible().end() < target {
+            self.engine.log.flush_to(target)?;
+        }
+        self.engine.index_to(target)
+    }
+
+    /// Returns once everything appended so far is durable.
+    ///
+    /// # Errors
+    /// `Poisoned`, `Closed`, or what the disk says; then nothing more can be promised.
+    pub fn flush(&self) -> Result<()> {
+        self.check_open()?;
+        self.engine.log.flush_to(self.engine.log.appended())
+    }
+
+    /// Asks for a round of cleaning now: segments past their age go, at any hour.
+    ///
+    /// # Errors
+    /// `Invalid` in a store opened for reading, `Closed`.
+    pub fn clean_now(&self) -> Result<()> {
+        self.check_writable()?;
+        self.engine.clean_asked.store(true, Ordering::Release);
+        self.engine.clean_bell.ring_loudly();
+        Ok(())
+    }
+
+    /// What a round of cleaning would do now with each segment, and why. Changes nothing.
+    ///
+    /// # Errors
+    /// `Closed`.
+    pub fn plan_clean(&self, manual: bool) -> Result<CleanPlan> {
+        self.check_open()?;
+        if self.engine.options.read_only || !self.engine.options.background {
+            ProbeStep::probe(&self.engine);
+        }
+        Ok(CleanStep::plan(&self.engine, self.engine.clock.now_ms(), manual))
+    }
+
+    /// What opening the store found and did.
+    #[must_use]
+    pub fn recovery(&self) -> &Recovery {
+        &self.recovery
+    }
+
+    /// The store's root directory.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.engine.root
+    }
+
+    pub(super) fn check_open(&self) -> Result<()> {
+        match self.engine.is_closed() {
+            false => Ok(()),
+            true => Err(Error::new(ErrorKind::Closed, "the store was closed")),
+        }
+    }
+
+    pub(super) fn check_writable(&self) -> Result<()> {
+        self.check_open()?;
+        match self.engine.options.read_only {
+            false => Ok(()),
+            true => Err(Error::new(ErrorKind::Invalid, "the store was opened for reading alone")),
+        }
+    }
+
+    /// Closes the store: everything is flushed, indexed and written down, so that the next
+    /// opening, also RocketMQ's, need not recover. Batches and slices stay valid. Closing twice
+    /// is fine.
+    ///
+    /// # Errors
+    /// What kept it from closing cleanly; the next opening recovers then.
+    pub fn close(&self) -> Result<()> {
+        if self.engine.closed.swap(true, Ordering::AcqRel) {
+            return Ok(());
+        }
+        self.workers.lock().stop(&self.engine, &BELLS);
+        self.engine.supply.discard();
+        let outcome = if self.engine.options.read_only { Ok(()) } else { self.settle() };
+        *self.lock.lock() = None;
+        outcome
+    }
+
+    /// Leaves everything durable and says so on disk.
+    fn settle(&self) -> Result<()> {
+        let engine = &self.engine;
+        // An append that passed the check before the store was closed ends before this.
+        engine.log.seal();
+        let target = engine.log.appended();
+        engine.log.flush_to(target)?;
+        engine.index_to(target)?;
+        CheckpointStep::write(engine, true)?;
+        let abort = engine.root.join(open::ABORT);
+        engine.disk.remove(&abort)?;
+        engine.disk.sync_dir(&engine.root)
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        if let Err(error) = self.close() {
+            log::warn!("the store was not closed cleanly: {error}");
+        }
+    }
+}

@@ -37,7 +37,7 @@ fn limits_are_refused_not_clamped() {
         ("segment_len_bytes", 4096, (1 << 31) - 1, |o, v| o.segment_len_bytes = v),
         ("queue_file_len_bytes", 20, 2_147_483_640, |o, v| o.queue_file_len_bytes = v),
         ("max_body_bytes", 1, (1 << 31) - 1, |o, v| o.max_body_bytes = v),
-        ("max_maps", 2, 60_000, |o, v| o.max_maps = v as usize),
+        ("max_maps", 4, 60_000, |o, v| o.max_maps = v as usize),
         ("probe_interval_ms", 10, 86_400_000, |o, v| o.probe_interval_ms = v),
         ("clean_interval_ms", 10, 86_400_000, |o, v| o.clean_interval_ms = v),
         ("checkpoint_interval_ms", 10, 86_400_000, |o, v| o.checkpoint_interval_ms = v),

@@ -259,20 +259,37 @@ impl Queue {
         Ok(())
     }
 
-    /// The first offset whose record begins at or above `start`, by bisection.
+    /// The first offset whose record begins at or above `start`, by bisection over the units
+    /// that point to something.
     fn first_at(&self, start: Position) -> Result<u64> {
         let bounds = self.bounds();
         let (mut low, mut high) = (bounds.min.get(), bounds.max.get());
+        let mut first = high;
         while low < high {
             let middle = low + (high - low) / 2;
-            let unit = self.unit(QueueOffset::new(middle))?;
-            if unit.is_some_and(|unit| !unit.is_filler() && unit.position >= start) {
-                high = middle;
-            } else {
-                low = middle + 1;
+            match self.next_unit(middle, high)? {
+                Some((offset, unit)) if unit.position < start => low = offset + 1,
+                Some((offset, _)) => (first, high) = (offset, middle),
+                None => high = middle,
             }
         }
-        Ok(low)
+        Ok(first)
+    }
+
+    /// The first unit of `from..to` that points to something.
+    fn next_unit(&self, mut from: u64, to: u64) -> Result<Option<(u64, Unit)>> {
+        let mut step = 1;
+        let mut found = None;
+        while from < to && found.is_none() {
+            let end = to.min(from + step);
+            let mut look = |offset: QueueOffset, unit: Option<Unit>| {
+                let unit = unit.filter(|unit| !unit.is_filler());
+                found = found.or(unit.map(|unit| (offset.get(), unit)));
+            };
+            self.visit(QueueOffset::new(from), QueueOffset::new(end), &mut look)?;
+            (from, step) = (end, (step * 2).min(4096));
+        }
+        Ok(found)
     }
 
     /// Removes whatever the files hold behind the last unit.

@@ -112,7 +112,7 @@ impl MemDisk {
     }
 
     /// Makes `mount` a file system that refuses every change, or accepts them again. Stores to
-    /// maps go on, and it is [`File::sync`](super::File::sync) that fails.
+    /// maps go on, and it is [`File::sync`] that fails.
     pub fn set_read_only(&self, mount: &Path, read_only: bool) {
         self.state.lock().mount_at(mount).read_only = read_only;
     }

@@ -114,7 +114,7 @@ impl Opening {
         self.check_whole(&known, &outcome, &queues, &snapshot)?;
         let mut report = outcome.report;
         report.ignored = std::mem::take(&mut self.inventory.ignored);
-        report.offline.extend(self.fleet.lost_ranges());
+        report.offline = self.fleet.lost_ranges();
         let mut segments = segments;
         if !self.options.read_only {
             self.settle(&mut segments, &known, outcome.cut, &mut report, &queues)?;

@@ -263,6 +263,10 @@ impl<'a> Walk<'a> {
         if behind.is_none() || self.known.marks.is_some() {
             return Ok(true);
         }
+        if at.get() < self.known.rocketmq.queue_position.unsigned_abs() {
+            // Since 5.5 it also tells how far all queues were durable: it reads nothing below.
+            return Ok(false);
+        }
         let mut oldest = None;
         ahead.run(&mut |view| {
             oldest.get_or_insert(view.store_ms());

@@ -1,0 +1,63 @@
+//! The `spanlog` command: a store of messages from the command line.
+// The engine takes its files, its clock and its threads through seams; a command is where the
+// real ones come from.
+#![allow(clippy::disallowed_types, clippy::disallowed_methods)]
+
+mod append;
+mod args;
+mod bench;
+mod clean;
+mod conf;
+mod destroy;
+mod disks;
+mod failure;
+mod generate;
+mod inspect;
+mod interrupt;
+mod lines;
+mod logger;
+mod message;
+mod opening;
+mod output;
+mod progress;
+mod properties;
+mod read;
+mod recover;
+mod report;
+mod table;
+
+use std::process::ExitCode;
+
+use args::{Cli, Command};
+use failure::Outcome;
+use output::Output;
+
+fn main() -> ExitCode {
+    let cli = match args::parse() {
+        Ok(cli) => cli,
+        Err(code) => return code,
+    };
+    logger::start(cli.verbose, cli.json);
+    let mut output = Output::new(cli.json, cli.no_color);
+    let outcome = run(&cli, &mut output);
+    let flushed = output.flush();
+    match outcome.and(flushed) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(cli.json),
+    }
+}
+
+fn run(cli: &Cli, output: &mut Output) -> Outcome<()> {
+    match &cli.command {
+        Command::Append(args) => append::run(args, output),
+        Command::Read(args) => read::run(args, output),
+        Command::Inspect(args) => inspect::run(args, output),
+        Command::Disks(args) => disks::run(args, output),
+        Command::Clean(args) => clean::run(args, output),
+        Command::Recover(args) => recover::run(args, output),
+        Command::Destroy(args) => destroy::run(args, output),
+        Command::Bench(args) => bench::run(args, output),
+        Command::Completions(args) => generate::completions(args, output),
+        Command::Man(args) => generate::man(args, output),
+    }
+}

@@ -1,0 +1,500 @@
+//! What happens in a simulated world: operations drawn by weight, one after the other.
+
+use fastrand::Rng;
+use spanlog::record::{Encoding, UniqueIds, encode, sys_flag};
+use spanlog::{Error, ErrorKind, Message, QueueOffset, ReadLimits, ReadStatus, Receipt, Task};
+
+use crate::check::{self, Checked, ensure};
+use crate::fault_disk::{Failure, Fault, Operation};
+use crate::model::Entry;
+use crate::world::{Held, ROLES, ROOT, Settings, World, dir_path, told};
+
+/// What can happen, and how often.
+const WEIGHTS: [(u32, fn(&mut World) -> Checked); 18] = [
+    (300, append),
+    (60, append_batch),
+    (60, append_durable),
+    (100, read),
+    (60, catch_up),
+    (40, flush),
+    (160, run_task),
+    (25, clean),
+    (12, close_and_open),
+    (12, kill_and_open),
+    (20, cut_power_and_open),
+    (14, take_room),
+    (10, relieve),
+    (30, move_clock),
+    (45, plan_fault),
+    (10, plan_stop),
+    (10, change_directories),
+    (6, lose_queues),
+];
+
+/// A failure somewhere among the next operations of the disk.
+pub fn random_fault(rng: &mut Rng) -> Fault {
+    let operation = Operation::ALL[rng.usize(..Operation::ALL.len())];
+    let failure = if rng.bool() { Failure::Full } else { Failure::Io };
+    Fault { operation: Some(operation), nth: rng.u64(1..4), failure, lasting: rng.u8(..) < 40 }
+}
+
+/// Plays the history of a seed. A failure names the seed and tells what was done last.
+///
+/// # Errors
+/// What went wrong, with the end of the history.
+pub fn simulate(seed: u64, settings: Settings) -> Result<(), String> {
+    let mut world = World::new(seed, settings);
+    let steps = world.rng.usize(10..80);
+    let played = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        world.open(false)?;
+        for _ in 0..steps {
+            step(&mut world)?;
+        }
+        world.crash(world.rng.clone().bool());
+        world.open(true)
+    }));
+    let outcome = played.unwrap_or_else(|panic| {
+        let text = panic.downcast_ref::<String>().cloned();
+        Err(format!("panic: {}", text.unwrap_or_else(|| "of another kind".into())))
+    });
+    outcome.map_err(|what| {
+        let first = world.trace.len().saturating_sub(40);
+        format!("seed {seed}: {what}\n  {}", world.trace[first..].join("\n  "))
+    })
+}
+
+fn step(world: &mut World) -> Checked {
+    let total = WEIGHTS.iter().map(|(weight, _)| weight).sum();
+    let mut drawn = world.rng.u32(..total);
+    let (_, operation) = WEIGHTS
+        .iter()
+        .find(|(weight, _)| drawn.checked_sub(*weight).map(|rest| drawn = rest).is_none())
+        .expect("the weights add up");
+    operation(world)?;
+    if !world.disk.fired().is_empty() {
+        world.hurt = true;
+        world.leftovers = true;
+    }
+    let store = world.open_store();
+    check::watermarks(store)?;
+    let start = store.watermarks().start.get();
+    ensure!(start == world.model.start, "the start moved to {start} by itself");
+    let flushed = store.watermarks().flushed;
+    world.model.make_durable(flushed);
+    // A store that promises nothing more is opened anew, sooner or later.
+    let poisoned = store.append(&Message::new("", 0, b"")).is_err_and(is_poisoned);
+    if poisoned && world.rng.u8(..) < 100 {
+        return if world.rng.bool() { cut_power_and_open(world) } else { kill_and_open(world) };
+    }
+    Ok(())
+}
+
+fn is_poisoned(error: Error) -> bool {
+    error.kind() == ErrorKind::Poisoned
+}
+
+/// Whether an operation may fail like that now.
+fn explain(world: &World, error: &Error) -> Checked {
+    let hurt = world.hurt || !world.disk.fired().is_empty();
+    let fine = match error.kind() {
+        ErrorKind::Full => hurt || world.limited || world.options.max_maps < 100,
+        ErrorKind::Io | ErrorKind::Poisoned | ErrorKind::Offline => hurt,
+        _ => false,
+    };
+    ensure!(fine, "unexpected: {error}");
+    Ok(())
+}
+
+fn explained<T>(world: &World, outcome: Result<T, Error>) -> Checked {
+    outcome.map_or_else(|error| explain(world, &error), |_| Ok(()))
+}
+
+// Appending.
+
+/// Messages of one queue on their way into the store.
+struct Draft {
+    line: usize,
+    bodies: Vec<Vec<u8>>,
+    tag: Option<&'static str>,
+    prepared: bool,
+}
+
+impl Draft {
+    fn draw(world: &mut World, count: usize) -> Self {
+        let rng = &mut world.rng;
+        let line = rng.usize(..world.model.lines.len());
+        let serial = world.model.log.len();
+        let body = |rng: &mut Rng, at: usize| {
+            let len = if rng.u8(..) < 20 { rng.usize(..3500) } else { rng.usize(..600) };
+            let mut body = format!("{}-{at}-{:x}|", serial, rng.u64(..)).into_bytes();
+            body.resize(body.len().max(len), b'a' + (serial % 26) as u8);
+            body
+        };
+        let bodies = (0..count).map(|at| body(rng, at)).collect();
+        let tag = [None, Some("TagA"), Some("BB")][rng.usize(..3)];
+        Self { line, bodies, tag, prepared: rng.u8(..) < 12 }
+    }
+
+    fn messages<'a>(&'a self, lines: &'a [(String, u32)]) -> Vec<Message<'a>> {
+        let (topic, queue) = &lines[self.line];
+        let message = |body: &'a Vec<u8>| {
+            let mut message = Message::new(topic, *queue, body);
+            message.tags = self.tag;
+            if self.prepared {
+                message.sys_flag = sys_flag::PREPARED;
+            }
+            message
+        };
+        self.bodies.iter().map(message).collect()
+    }
+
+    /// Length of each record.
+    fn sizes(&self, world: &World) -> Vec<u64> {
+        let host = world.options.store_host;
+        let id = UniqueIds::new(host.ip(), 1, 1, 0).next(0);
+        let encoding = Encoding {
+            record_checksum: true,
+            max_body_bytes: 1 << 20,
+            max_record_bytes: 1 << 20,
+            store_host: host,
+        };
+        let mut out = Vec::new();
+        let messages = self.messages(&world.model.lines);
+        let size = |message: &Message<'_>| encode(message, &encoding, &id, &mut out).expect("fits");
+        messages.iter().map(size).map(|range| range.len() as u64).collect()
+    }
+
+    /// Adds the messages to the model, from `position` on.
+    fn enter(&self, world: &mut World, mut position: u64, sizes: &[u64], certain: bool) {
+        use spanlog::Clock;
+        let store_ms = world.clock.now_ms();
+        for (body, &size) in self.bodies.iter().zip(sizes) {
+            let offset = (!self.prepared).then(|| world.model.next[self.line]);
+            let (line, body, tag) = (self.line, body.clone(), self.tag);
+            world.model.push(Entry { line, offset, position, size, body, tag, store_ms, certain });
+            position += size;
+        }
+    }
+}
+
+fn append(world: &mut World) -> Checked {
+    put(world, 1, false)
+}
+
+fn append_durable(world: &mut World) -> Checked {
+    put(world, 1, true)
+}
+
+fn append_batch(world: &mut World) -> Checked {
+    let count = world.rng.usize(1..8);
+    let durable = world.rng.u8(..) < 60;
+    put(world, count, durable)
+}
+
+fn put(world: &mut World, count: usize, durable: bool) -> Checked {
+    let draft = Draft::draw(world, count);
+    let sizes = draft.sizes(world);
+    let total: u64 = sizes.iter().sum();
+    let store = world.store.take().expect("open");
+    let before = store.watermarks().appended.get();
+    let messages = draft.messages(&world.model.lines);
+    let outcome = match durable {
+        true => store.append_batch_durable(&messages),
+        false => store.append_batch(&messages),
+    };
+    let after = store.watermarks().appended.get();
+    world.store = Some(store);
+    world.note(format!("append {count} ({total} bytes, durable {durable}): {}", told(&outcome)));
+    match outcome {
+        Ok(receipt) => {
+            check_receipt(world, &draft, &receipt, before, total)?;
+            ensure!(after == receipt.end.get(), "appended is {after} behind {receipt:?}");
+            draft.enter(world, receipt.position.get(), &sizes, true);
+            if durable || world.options.durability == spanlog::Durability::Group {
+                let flushed = world.open_store().watermarks().flushed;
+                ensure!(flushed >= receipt.end, "acknowledged and not flushed");
+                world.model.make_durable(receipt.end);
+            }
+            Ok(())
+        }
+        Err(error) if error.kind() == ErrorKind::TooLarge => {
+            ensure!(total + 8 > world.model.segment_len, "unexpected: {error}");
+            ensure!(after == before, "a refused message moved the end");
+            Ok(())
+        }
+        Err(error) => {
+            explain(world, &error)?;
+            if after != before {
+                draft.enter(world, after - total, &sizes, false);
+            }
+            Ok(())
+        }
+    }
+}
+
+fn check_receipt(
+    world: &World,
+    draft: &Draft,
+    receipt: &Receipt,
+    before: u64,
+    total: u64,
+) -> Checked {
+    let position = receipt.position.get();
+    let continues = position == before || position % world.model.segment_len == 0;
+    ensure!(position >= before && continues, "appended at {position}, not at {before}");
+    ensure!(receipt.end.get() - position == total, "{receipt:?} has not {total} bytes");
+    let next = world.model.next[draft.line];
+    let expected = if draft.prepared { 0 } else { next };
+    ensure!(receipt.queue_offset.get() == expected, "{receipt:?}: the next offset is {next}");
+    Ok(())
+}
+
+// Reading.
+
+fn read(world: &mut World) -> Checked {
+    let line = world.rng.usize(..world.model.lines.len());
+    let (topic, queue) = world.model.lines[line].clone();
+    let store = world.open_store();
+    let Some(bounds) = store.bounds(&topic, queue) else { return Ok(()) };
+    let (min, max) = (bounds.min.get(), bounds.max.get());
+    ensure!(min <= max, "{topic}/{queue}: {min} > {max}");
+    if min == max {
+        return Ok(());
+    }
+    let from = world.rng.u64(min..max);
+    let limits = ReadLimits {
+        max_messages: world.rng.usize(1..20),
+        max_bytes: world.rng.u64(1..10_000),
+    };
+    let outcome = world.open_store().read(&topic, queue, QueueOffset::new(from), limits);
+    let batch = match outcome {
+        Err(error) => return explain(world, &error),
+        Ok(batch) if batch.status() == ReadStatus::Removed && world.hurt => return Ok(()),
+        Ok(batch) => batch,
+    };
+    let end = u64::MAX;
+    let entries: Vec<&Entry> =
+        world.model.kept(line, end).filter(|entry| entry.offset >= Some(from)).collect();
+    let expected = &entries[..entries.len().min(limits.max_messages)];
+    check::batch(&batch, expected, &world.model)
+        .map_err(|what| format!("{topic}/{queue} at {from} of {min}..{max}: {what}"))?;
+    let entries = expected.iter().take(batch.len()).map(|&entry| entry.clone()).collect();
+    if world.rng.u8(..) < 30 && world.options.max_maps > 100 && world.held.len() < 4 {
+        world.held.push(Held { batch, entries });
+    }
+    check_held(world)
+}
+
+/// What was read once stays as it was, whatever became of the store.
+fn check_held(world: &mut World) -> Checked {
+    for held in &world.held {
+        for (stored, entry) in held.batch.iter().zip(&held.entries) {
+            let view = stored.decode_verified().map_err(|error| format!("held: {error}"))?;
+            check::record(&view, entry, &world.model).map_err(|what| format!("held: {what}"))?;
+        }
+    }
+    if world.held.len() == 4 {
+        world.held.remove(0);
+    }
+    Ok(())
+}
+
+fn catch_up(world: &mut World) -> Checked {
+    let outcome = world.open_store().catch_up();
+    world.note(format!("catch up: {}", told(&outcome)));
+    if let Err(error) = outcome {
+        return explain(world, &error);
+    }
+    if world.hurt || !world.disk.fired().is_empty() {
+        return Ok(());
+    }
+    let indexed = world.open_store().watermarks().indexed.get();
+    ensure!(indexed >= world.model.end(), "caught up to {indexed} of {}", world.model.end());
+    let line = world.rng.usize(..world.model.lines.len());
+    let step = world.rng.usize(1..20);
+    let end = world.model.end();
+    if world.limited || world.options.max_maps < 100 {
+        return Ok(());
+    }
+    // A planned fault may strike while this looks.
+    match check::queue(world.open_store(), &world.model, line, end, step) {
+        Err(_) if !world.disk.fired().is_empty() => Ok(()),
+        other => other,
+    }
+}
+
+// Steps.
+
+fn flush(world: &mut World) -> Checked {
+    let outcome = world.open_store().flush();
+    world.note(format!("flush: {}", told(&outcome)));
+    if outcome.is_ok() {
+        let marks = world.open_store().watermarks();
+        ensure!(marks.flushed == marks.appended, "flushed, but {marks:?}");
+        world.model.make_durable(marks.appended);
+    }
+    explained(world, outcome)
+}
+
+fn run_task(world: &mut World) -> Checked {
+    let tasks = [
+        Task::Flush,
+        Task::Index,
+        Task::Checkpoint,
+        Task::Probe,
+        Task::Prepare,
+    ];
+    let task = tasks[world.rng.usize(..tasks.len())];
+    let outcome = world.open_store().run(task);
+    world.note(format!("run {task:?}: {}", told(&outcome)));
+    explained(world, outcome)
+}
+
+fn clean(world: &mut World) -> Checked {
+    if world.rng.bool() {
+        world.open_store().clean_now().map_err(|error| error.to_string())?;
+    }
+    for _ in 0..world.rng.usize(1..5) {
+        let outcome = world.open_store().run(Task::Clean);
+        let start = world.open_store().watermarks().start.get();
+        world.note(format!("run Clean: {}, start {start}", told(&outcome)));
+        explained(world, outcome)?;
+        follow_start(world, start)?;
+    }
+    Ok(())
+}
+
+fn follow_start(world: &mut World, start: u64) -> Checked {
+    let model = &world.model;
+    if start == model.start {
+        return Ok(());
+    }
+    ensure!(start > model.start, "the start fell from {} to {start}", model.start);
+    ensure!(start % model.segment_len == 0, "the start {start} is within a segment");
+    let pressed = world.limited || world.hurt;
+    ensure!(world.options.retention_ms < 1 << 50 || pressed, "dropped for no reason");
+    let last = world.open_store().segments().last().map_or(0, |segment| segment.base.get());
+    ensure!(start <= last, "the last segment was dropped");
+    world.model.start = start;
+    Ok(())
+}
+
+// Ends and beginnings.
+
+fn close_and_open(world: &mut World) -> Checked {
+    let clean = world.close();
+    // What a failed close left is what a kill leaves: nothing acknowledged is lost.
+    world.open(false)?;
+    let recovery = world.open_store().recovery();
+    ensure!(!clean || recovery.torn_tail.is_none(), "torn after a clean close");
+    Ok(())
+}
+
+fn kill_and_open(world: &mut World) -> Checked {
+    world.crash(false);
+    world.open(false)
+}
+
+fn cut_power_and_open(world: &mut World) -> Checked {
+    world.crash(true);
+    world.open(true)
+}
+
+fn lose_queues(world: &mut World) -> Checked {
+    let clean = world.rng.bool();
+    if clean {
+        world.close();
+    } else {
+        world.crash(false);
+    }
+    world.note("the queues are deleted");
+    world.mem.lose(&std::path::Path::new(ROOT).join("consumequeue"));
+    world.open(false)
+}
+
+// The world.
+
+fn take_room(world: &mut World) -> Checked {
+    world.take_room();
+    Ok(())
+}
+
+/// Room comes back: after one probe appends work, unless a disk failed otherwise.
+fn relieve(world: &mut World) -> Checked {
+    world.disk.heal();
+    world.make_room();
+    world.note("room comes back");
+    let outcome = world.open_store().run(Task::Probe);
+    explained(world, outcome)?;
+    let disks = world.open_store().disks().map_err(|error| error.to_string())?;
+    let writable = disks.iter().any(|disk| disk.role == spanlog::Role::ReadWrite);
+    if world.hurt || !writable || world.options.max_maps < 100 {
+        return Ok(());
+    }
+    let count = world.model.log.len();
+    put(world, 1, false)?;
+    let large = world.trace.last().is_some_and(|line| line.contains("too_large"));
+    ensure!(world.model.log.len() > count || large, "appends fail after room came back");
+    Ok(())
+}
+
+fn move_clock(world: &mut World) -> Checked {
+    let far = [1000, 60_000, 3_600_000, 90 * 3_600_000][world.rng.usize(..4)];
+    let by = if world.rng.u8(..) < 60 { -far } else { world.rng.i64(..far) };
+    world.clock.advance(by);
+    world.note(format!("the clock moves by {by}"));
+    Ok(())
+}
+
+fn plan_fault(world: &mut World) -> Checked {
+    let fault = random_fault(&mut world.rng);
+    world.note(format!("plan {fault:?}"));
+    world.disk.fail(fault);
+    Ok(())
+}
+
+/// The process ends in the middle of what it does next.
+fn plan_stop(world: &mut World) -> Checked {
+    let nth = world.rng.u64(1..30);
+    world.note(format!("everything fails from operation {nth} on"));
+    world.disk.stop_at(nth);
+    let next = [append, append_durable, catch_up, flush, run_task, clean, change_directories];
+    next[world.rng.usize(..next.len())](world)?;
+    if world.rng.u8(..) < 60 {
+        world.close();
+        return world.open(false);
+    }
+    if world.rng.bool() { cut_power_and_open(world) } else { kill_and_open(world) }
+}
+
+fn change_directories(world: &mut World) -> Checked {
+    let store = world.store.take().expect("open");
+    let at = world.rng.usize(..world.dirs.len());
+    let dir = world.dirs[at].clone();
+    let (what, outcome) = match world.rng.u8(..3) {
+        0 if world.dirs.len() < 6 => {
+            let new = dir_path(world.rng.u64(..8));
+            let outcome = store.add_directory(new.clone());
+            (format!("add {}", new.display()), outcome)
+        }
+        1 => (format!("remove {}", dir.display()), store.remove_directory(&dir)),
+        _ => {
+            let role = ROLES[world.rng.usize(..2)];
+            (format!("set {} to {role}", dir.display()), store.set_role(&dir, role))
+        }
+    };
+    world.store = Some(store);
+    world.note(format!("{what}: {}", told(&outcome)));
+    match outcome {
+        Err(error) if error.kind() == ErrorKind::Invalid => {}
+        Err(error) => {
+            world.dirs_certain = false;
+            return explain(world, &error);
+        }
+        Ok(()) => {}
+    }
+    world.dirs = world.open_store().disks().map_or(world.dirs.clone(), |rows| {
+        rows.into_iter().map(|row| row.path).collect()
+    });
+    Ok(())
+}

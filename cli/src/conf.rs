@@ -9,7 +9,9 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-use spanlog::{DirectoryOptions, Durability, Error, ErrorKind, Options, Role, Thresholds, quantity};
+use spanlog::{
+    DirectoryOptions, Durability, Error, ErrorKind, Options, Role, Thresholds, quantity,
+};
 
 use crate::failure::{Failure, Outcome};
 use crate::properties::{self, Property};
@@ -128,8 +130,8 @@ impl Conf {
     /// Exit code 1 if it cannot be read; `invalid`, with line, key and value, for what is wrong in
     /// it.
     pub fn read(path: &Path) -> Outcome<Self> {
-        let bytes =
-            fs::read(path).map_err(|error| Failure::file("read the configuration", path, &error))?;
+        let bytes = fs::read(path)
+            .map_err(|error| Failure::file("read the configuration", path, &error))?;
         Ok(Self::parse(&bytes, path)?)
     }
 
@@ -158,7 +160,8 @@ impl Conf {
     /// # Errors
     /// `Invalid` if a mark of this file is above the next one.
     pub fn check_order(&self, marks: &Thresholds) -> spanlog::Result<()> {
-        let pairs = [(CLEAN, marks.clean, FORCE, marks.force), (FORCE, marks.force, REFUSE, marks.refuse)];
+        let pairs =
+            [(CLEAN, marks.clean, FORCE, marks.force), (FORCE, marks.force, REFUSE, marks.refuse)];
         for (lower, low, upper, high) in pairs {
             let found = self.marks.iter().find(|row| row.0 == lower || row.0 == upper);
             if let Some((key, value, line)) = found.filter(|_| low > high) {
@@ -261,7 +264,9 @@ fn visible<'a>(property: &'a Property, path: &Path) -> spanlog::Result<&'a str> 
         return Err(invalid(path, format!("line {line}: {key} is {value:?}: {text}")));
     }
     let trimmed = value.trim();
-    if let Some(odd) = trimmed.chars().find(|&c| is_invisible(c)) {
+    // Blanks between the entries of a list are dropped with it.
+    let mut chars = trimmed.split(',').flat_map(|entry| entry.trim().chars());
+    if let Some(odd) = chars.find(|&c| is_invisible(c)) {
         let text = format!("it has the invisible character U+{:04X}", u32::from(odd));
         return Err(invalid(path, format!("line {line}: {key} is {value:?}: {text}")));
     }

@@ -37,7 +37,8 @@ fn a_broker_conf_as_people_write_it() {
         .forced_clean(false)
         .max_body_bytes(65_536)
         .store_host("10.1.2.3:20911".parse().unwrap());
-    expected.thresholds = Thresholds { clean: 0.7, force: 0.8, refuse: 0.88, ..expected.thresholds };
+    expected.thresholds =
+        Thresholds { clean: 0.7, force: 0.8, refuse: 0.88, ..expected.thresholds };
     assert_eq!(found, expected);
     assert!(found.validate().is_ok());
 }
@@ -135,7 +136,10 @@ fn invisible_characters() {
     }
     let error = parse("storePathCommitLog=/caf\u{e9}").unwrap_err();
     assert!(error.message().contains("Latin-1"), "{error}");
-    assert_eq!(options("storePathCommitLog=/caf\\u00e9").directories[0].path, Path::new("/caf\u{e9}"));
+    assert_eq!(
+        options("storePathCommitLog=/caf\\u00e9").directories[0].path,
+        Path::new("/caf\u{e9}")
+    );
     let error = parse("fileReservedTime\\u200b=5").unwrap_err();
     assert!(error.message().contains("the key fileReservedTime has invisible"), "{error}");
     let marked = Conf::parse(b"\xEF\xBB\xBFstorePathRootDir=/r", Path::new("f")).unwrap();

@@ -161,7 +161,8 @@ impl Failure {
 
     /// The error as one object.
     pub fn to_json(&self) -> serde_json::Value {
-        let range = self.range.as_ref().map(|range| json!({"start": range.start, "end": range.end}));
+        let range =
+            self.range.as_ref().map(|range| json!({"start": range.start, "end": range.end}));
         json!({"error": {
             "kind": self.cause.name(),
             "message": self.message,

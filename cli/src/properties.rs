@@ -132,6 +132,8 @@ fn hex(rest: &mut &[u8]) -> Result<u16, &'static str> {
 mod tests {
     use super::*;
 
+    type Row = (&'static str, &'static str, usize);
+
     fn pairs(text: &str) -> Vec<(String, String, usize)> {
         let properties = parse(text.as_bytes()).unwrap();
         properties.into_iter().map(|p| (p.key, p.value, p.line)).collect()
@@ -140,7 +142,7 @@ mod tests {
     /// The rows of the documentation of `Properties.load`, and others.
     #[test]
     fn syntax_table() {
-        let rows: [(&str, &[(&str, &str, usize)]); 18] = [
+        let rows: [(&str, &[Row]); 18] = [
             ("", &[]),
             ("\n\r\n # c\n\t! c\n", &[]),
             ("a=1", &[("a", "1", 1)]),

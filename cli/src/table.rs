@@ -46,7 +46,7 @@ impl Table {
     /// Writes it, headings dimmed.
     pub fn write(&self, output: &mut Output) -> Outcome<()> {
         let heads = self.heads.iter().map(|head| head.trim_start_matches('>'));
-        let heads = heads.map(|head| Cell::styled(head, Style::new().dimmed())).collect();
+        let heads: Vec<_> = heads.map(|head| Cell::styled(head, Style::new().dimmed())).collect();
         let widths = self.widths();
         self.write_row(&heads, &widths, output)?;
         self.rows.iter().try_for_each(|row| self.write_row(row, &widths, output))
@@ -62,7 +62,7 @@ impl Table {
         heads.map(|(at, head)| of_column(at).max(width(head.trim_start_matches('>')))).collect()
     }
 
-    fn write_row(&self, row: &Vec<Cell>, widths: &[usize], output: &mut Output) -> Outcome<()> {
+    fn write_row(&self, row: &[Cell], widths: &[usize], output: &mut Output) -> Outcome<()> {
         let mut line = String::new();
         for (at, cell) in row.iter().enumerate() {
             let width = widths.get(at).copied().unwrap_or(0);

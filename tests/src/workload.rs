@@ -2,7 +2,9 @@
 
 use fastrand::Rng;
 use spanlog::record::{Encoding, UniqueIds, encode, sys_flag};
-use spanlog::{Error, ErrorKind, Message, QueueOffset, ReadLimits, ReadStatus, Receipt, Task};
+use spanlog::{
+    DirectoryOptions, Error, ErrorKind, Message, QueueOffset, ReadLimits, ReadStatus, Receipt, Task,
+};
 
 use crate::check::{self, Checked, ensure};
 use crate::fault_disk::{Failure, Fault, Operation};
@@ -58,23 +60,20 @@ pub fn simulate(seed: u64, settings: Settings) -> Result<(), String> {
         Err(format!("panic: {}", text.unwrap_or_else(|| "of another kind".into())))
     });
     outcome.map_err(|what| {
-        let first = world.trace.len().saturating_sub(40);
+        let first = world.trace.len().saturating_sub(400);
         format!("seed {seed}: {what}\n  {}", world.trace[first..].join("\n  "))
     })
 }
 
 fn step(world: &mut World) -> Checked {
-    let total = WEIGHTS.iter().map(|(weight, _)| weight).sum();
+    let total: u32 = WEIGHTS.iter().map(|(weight, _)| weight).sum();
     let mut drawn = world.rng.u32(..total);
     let (_, operation) = WEIGHTS
         .iter()
         .find(|(weight, _)| drawn.checked_sub(*weight).map(|rest| drawn = rest).is_none())
         .expect("the weights add up");
     operation(world)?;
-    if !world.disk.fired().is_empty() {
-        world.hurt = true;
-        world.leftovers = true;
-    }
+    world.note_faults();
     let store = world.open_store();
     check::watermarks(store)?;
     let start = store.watermarks().start.get();
@@ -82,22 +81,20 @@ fn step(world: &mut World) -> Checked {
     let flushed = store.watermarks().flushed;
     world.model.make_durable(flushed);
     // A store that promises nothing more is opened anew, sooner or later.
-    let poisoned = store.append(&Message::new("", 0, b"")).is_err_and(is_poisoned);
-    if poisoned && world.rng.u8(..) < 100 {
+    if world.poisoned && world.rng.u8(..) < 100 {
         return if world.rng.bool() { cut_power_and_open(world) } else { kill_and_open(world) };
     }
     Ok(())
 }
 
-fn is_poisoned(error: Error) -> bool {
-    error.kind() == ErrorKind::Poisoned
-}
-
 /// Whether an operation may fail like that now.
-fn explain(world: &World, error: &Error) -> Checked {
-    let hurt = world.hurt || !world.disk.fired().is_empty();
+fn explain(world: &mut World, error: &Error) -> Checked {
+    let hurt = world.note_faults();
+    world.poisoned |= error.kind() == ErrorKind::Poisoned;
     let fine = match error.kind() {
-        ErrorKind::Full => hurt || world.limited || world.options.max_maps < 100,
+        ErrorKind::Full => {
+            hurt || world.limited || world.options.max_maps < 100 || !world.is_writable()
+        }
         ErrorKind::Io | ErrorKind::Poisoned | ErrorKind::Offline => hurt,
         _ => false,
     };
@@ -105,7 +102,7 @@ fn explain(world: &World, error: &Error) -> Checked {
     Ok(())
 }
 
-fn explained<T>(world: &World, outcome: Result<T, Error>) -> Checked {
+fn explained<T>(world: &mut World, outcome: Result<T, Error>) -> Checked {
     outcome.map_or_else(|error| explain(world, &error), |_| Ok(()))
 }
 
@@ -269,7 +266,7 @@ fn read(world: &mut World) -> Checked {
     let outcome = world.open_store().read(&topic, queue, QueueOffset::new(from), limits);
     let batch = match outcome {
         Err(error) => return explain(world, &error),
-        Ok(batch) if batch.status() == ReadStatus::Removed && world.hurt => return Ok(()),
+        Ok(batch) if batch.status() == ReadStatus::Removed && world.note_faults() => return Ok(()),
         Ok(batch) => batch,
     };
     let end = u64::MAX;
@@ -305,7 +302,7 @@ fn catch_up(world: &mut World) -> Checked {
     if let Err(error) = outcome {
         return explain(world, &error);
     }
-    if world.hurt || !world.disk.fired().is_empty() {
+    if world.note_faults() {
         return Ok(());
     }
     let indexed = world.open_store().watermarks().indexed.get();
@@ -318,7 +315,7 @@ fn catch_up(world: &mut World) -> Checked {
     }
     // A planned fault may strike while this looks.
     match check::queue(world.open_store(), &world.model, line, end, step) {
-        Err(_) if !world.disk.fired().is_empty() => Ok(()),
+        Err(_) if world.note_faults() => Ok(()),
         other => other,
     }
 }
@@ -426,9 +423,7 @@ fn relieve(world: &mut World) -> Checked {
     world.note("room comes back");
     let outcome = world.open_store().run(Task::Probe);
     explained(world, outcome)?;
-    let disks = world.open_store().disks().map_err(|error| error.to_string())?;
-    let writable = disks.iter().any(|disk| disk.role == spanlog::Role::ReadWrite);
-    if world.hurt || !writable || world.options.max_maps < 100 {
+    if world.note_faults() || !world.is_writable() || world.options.max_maps < 100 {
         return Ok(());
     }
     let count = world.model.log.len();
@@ -440,7 +435,7 @@ fn relieve(world: &mut World) -> Checked {
 
 fn move_clock(world: &mut World) -> Checked {
     let far = [1000, 60_000, 3_600_000, 90 * 3_600_000][world.rng.usize(..4)];
-    let by = if world.rng.u8(..) < 60 { -far } else { world.rng.i64(..far) };
+    let by = if world.rng.u8(..) < 60 { -far } else { world.rng.i64(0..far) };
     world.clock.advance(by);
     world.note(format!("the clock moves by {by}"));
     Ok(())
@@ -474,7 +469,7 @@ fn change_directories(world: &mut World) -> Checked {
     let (what, outcome) = match world.rng.u8(..3) {
         0 if world.dirs.len() < 6 => {
             let new = dir_path(world.rng.u64(..8));
-            let outcome = store.add_directory(new.clone());
+            let outcome = store.add_directory(&DirectoryOptions::new(&new));
             (format!("add {}", new.display()), outcome)
         }
         1 => (format!("remove {}", dir.display()), store.remove_directory(&dir)),

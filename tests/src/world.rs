@@ -66,10 +66,14 @@ pub struct World {
     pub limited: bool,
     /// Whether a fault was met since the store was opened.
     pub hurt: bool,
+    /// Whether the store said that it promises nothing more.
+    pub poisoned: bool,
     /// Whether a removal may have been undone or left out.
     pub leftovers: bool,
     /// What was done, for the report.
     pub trace: Vec<String>,
+    /// How many failures the disk had before the store was opened.
+    forgiven: usize,
     settings: Settings,
 }
 
@@ -80,8 +84,8 @@ impl World {
         let mut rng = Rng::with_seed(seed);
         let mem = Arc::new(MemDisk::new());
         let dirs: Vec<_> = (0..rng.usize(1..=4)).map(|n| dir_path(n as u64)).collect();
-        for dir in &dirs {
-            mem.set_capacity(dir, AMPLE_BYTES);
+        for number in 0..8 {
+            mem.set_capacity(&dir_path(number), AMPLE_BYTES);
         }
         mem.set_capacity(Path::new(ROOT), AMPLE_BYTES);
         let clock = Arc::new(ManualClock::new(1_700_000_000_000));
@@ -103,7 +107,9 @@ impl World {
             held: Vec::new(),
             limited: false,
             hurt: false,
+            poisoned: false,
             leftovers: false,
+            forgiven: 0,
             trace: Vec::new(),
             settings,
         };
@@ -120,6 +126,13 @@ impl World {
     #[must_use]
     pub fn open_store(&self) -> &Store {
         self.store.as_ref().expect("the store is open between operations")
+    }
+
+    /// Whether any directory may take segments at all.
+    #[must_use]
+    pub fn is_writable(&self) -> bool {
+        let rows = self.open_store().disks().unwrap_or_default();
+        rows.iter().any(|row| row.role == Role::ReadWrite)
     }
 
     /// The options for the next opening.
@@ -180,6 +193,9 @@ impl World {
         // A store that opened all the same is not used: it ends where it stands.
         let opened = outcome.is_ok();
         self.exists |= opened;
+        if let Ok(store) = &outcome {
+            self.model.make_durable(store.watermarks().flushed);
+        }
         let power = self.rng.bool();
         if stops || opened {
             self.replace_disk(power);
@@ -227,7 +243,9 @@ impl World {
         self.model.start = start;
         self.model.cut(end);
         self.hurt = false;
+        self.poisoned = false;
         self.leftovers = false;
+        self.forgiven = self.disk.fired().len();
         self.dirs_certain = true;
         let disks = self.open_store().disks().map_err(|error| error.to_string())?;
         self.dirs = disks.into_iter().map(|row| row.path).collect();
@@ -251,6 +269,9 @@ impl World {
     /// The process ends, and with `power` the machine: the disk goes on as it would then be.
     pub fn crash(&mut self, power: bool) {
         self.note(if power { "power cut" } else { "kill" });
+        let files = |dir: &PathBuf| self.mem.list(dir).unwrap_or_default();
+        let files: Vec<_> = self.dirs.iter().flat_map(files).map(|entry| entry.name).collect();
+        self.note(format!("  segments: {}", files.join(" ")));
         let store = self.store.take();
         if let Some(store) = &store {
             self.model.make_durable(store.watermarks().flushed);
@@ -269,14 +290,21 @@ impl World {
         };
         self.mem = Arc::new(mem);
         self.disk = wrapped(&self.mem, self.settings);
+        self.forgiven = 0;
     }
 
     /// Every fault is over; what it may have left behind is noted.
     pub fn after_faults(&mut self) {
         self.disk.heal();
-        let met = !self.disk.fired().is_empty();
+        self.note_faults();
+    }
+
+    /// Whether the disk failed since the store was opened.
+    pub fn note_faults(&mut self) -> bool {
+        let met = self.disk.fired().len() > self.forgiven;
         self.hurt |= met;
         self.leftovers |= met;
+        self.hurt
     }
 
     /// Gives every disk room.

@@ -152,6 +152,10 @@ impl UnitFiles {
             return Ok(Arc::clone(segment));
         }
         let base = Position::new(at.get() / self.file_len * self.file_len);
+        if self.chain.snapshot().segments().first().is_some_and(|first| at < first.base()) {
+            // A crash lost the files before these, and the queue is derived anew.
+            self.cut_after(0)?;
+        }
         self.disk.make_dir(&self.dir)?;
         let file = self.disk.create(&self.dir, self.file_len, Allocation::Sparse)?;
         let place = self.place(base);

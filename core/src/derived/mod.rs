@@ -5,6 +5,7 @@
 mod files;
 mod queue;
 mod queues;
+mod table;
 #[cfg(test)]
 mod tests;
 mod unit;

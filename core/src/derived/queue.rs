@@ -38,11 +38,17 @@ pub struct Queue {
     min: AtomicU64,
     max: AtomicU64,
     /// The offset the next append is given; moved under the log's append lock.
-    next: AtomicU64,
+    next: Alone<AtomicU64>,
     /// Units below are in the files.
     written: AtomicU64,
-    state: Mutex<Pending>,
+    state: Alone<Mutex<Pending>>,
 }
+
+/// Something on a cache line of its own: appenders change one such thing for every message, the
+/// index step another one, and both read what stands beside them.
+#[derive(Debug)]
+#[repr(align(64))]
+struct Alone<T>(T);
 
 /// Units that are in no file yet, and files that are not durable yet.
 #[derive(Debug, Default)]
@@ -63,9 +69,9 @@ impl Queue {
             files,
             min: AtomicU64::new(bounds.min.get()),
             max: AtomicU64::new(bounds.max.get()),
-            next: AtomicU64::new(bounds.max.get()),
+            next: Alone(AtomicU64::new(bounds.max.get())),
             written: AtomicU64::new(bounds.max.get()),
-            state: Mutex::new(pending),
+            state: Alone(Mutex::new(pending)),
         }
     }
 
@@ -97,16 +103,17 @@ impl Queue {
     /// The offset that the next append is given. Stable only under the append lock.
     #[must_use]
     pub fn next(&self) -> u64 {
-        self.next.load(Ordering::Relaxed)
+        self.next.0.load(Ordering::Relaxed)
     }
 
     /// Takes `count` offsets. Only under the append lock.
     pub fn advance(&self, count: u64) {
-        self.next.store(self.next() + count, Ordering::Relaxed);
+        self.next.0.store(self.next() + count, Ordering::Relaxed);
     }
 
+    /// Unlike the others without the append lock, so in one step: an append must not be undone.
     fn raise_next(&self, floor: u64) {
-        self.next.store(self.next().max(floor), Ordering::Relaxed);
+        self.next.0.fetch_max(floor, Ordering::Relaxed);
     }
 
     /// Adds the unit of message `offset`. A unit that is there already is left alone, a gap is
@@ -114,9 +121,14 @@ impl Queue {
     /// whether it is the first unit that waits. `guarded`: the record has a checksum over all of
     /// it.
     pub(super) fn add(&self, offset: u64, unit: Unit, guarded: bool) -> bool {
-        let mut state = self.state.lock();
+        let mut state = self.state.0.lock();
         let is_first = state.units.is_empty();
-        let end = state.end();
+        let mut end = state.end();
+        if offset < end && self.is_vacant(&state) {
+            // What the files seemed to tell is not so: a crash lost those before them.
+            self.next.0.store(offset, Ordering::Relaxed);
+            end = 0;
+        }
         if offset < end || !self.is_plausible(end, offset, guarded) {
             return false;
         }
@@ -143,6 +155,12 @@ impl Queue {
         plausible
     }
 
+    /// Whether nothing is in it, visible or not.
+    fn is_vacant(&self, state: &Pending) -> bool {
+        let Bounds { min, max } = self.bounds();
+        min == max && state.units.is_empty()
+    }
+
     /// Lets an empty queue begin at `offset`.
     fn begin(&self, state: &mut Pending, offset: u64) {
         state.first = offset;
@@ -152,9 +170,8 @@ impl Queue {
 
     /// Never gives out an offset below `floor` again: an empty queue begins there.
     pub(super) fn begin_at(&self, floor: u64) {
-        let mut state = self.state.lock();
-        let bounds = self.bounds();
-        if bounds.min == bounds.max && state.units.is_empty() && bounds.max.get() < floor {
+        let mut state = self.state.0.lock();
+        if self.is_vacant(&state) && self.bounds().max.get() < floor {
             self.max.store(floor, Ordering::Release);
             self.begin(&mut state, floor);
         }
@@ -166,7 +183,7 @@ impl Queue {
     /// # Errors
     /// What the disk says; then nothing new is visible and the units are kept for another try.
     pub(super) fn publish(&self, write: bool) -> Result<()> {
-        let mut state = self.state.lock();
+        let mut state = self.state.0.lock();
         if write && !state.units.is_empty() {
             let touched = self.files.write(state.first, &state.units)?;
             for segment in touched {
@@ -189,7 +206,7 @@ impl Queue {
     /// # Errors
     /// What the disk says; the file must not be flushed again then.
     pub(super) fn sync(&self) -> Result<()> {
-        let dirty = std::mem::take(&mut self.state.lock().dirty);
+        let dirty = std::mem::take(&mut self.state.0.lock().dirty);
         for segment in dirty {
             let synced = segment.sync();
             segment.close_file();
@@ -220,22 +237,12 @@ impl Queue {
     }
 
     fn pending(&self, from: u64, to: u64) -> Vec<(u64, Option<Unit>)> {
-        let state = self.state.lock();
+        let state = self.state.0.lock();
         let unit = |offset: u64| {
             let at = usize::try_from((offset.checked_sub(state.first)?) * UNIT_BYTES).ok()?;
             Unit::decode(state.units.get(at..at + UNIT_BYTES as usize)?)
         };
         (from..to).map(|offset| (offset, unit(offset))).collect()
-    }
-
-    /// The unit of one message.
-    ///
-    /// # Errors
-    /// What the disk says.
-    pub fn unit(&self, offset: QueueOffset) -> Result<Option<Unit>> {
-        let mut found = None;
-        self.visit(offset, offset + 1, &mut |_, unit| found = unit)?;
-        Ok(found)
     }
 
     /// Moves `min` to the first message at or above the log's `start`, removes the files that
@@ -297,12 +304,41 @@ impl Queue {
     /// # Errors
     /// What the disk says.
     pub(super) fn trim(&self) -> Result<()> {
-        self.files.cut_after(self.state.lock().end())
+        self.files.cut_after(self.state.0.lock().end())
     }
 }
 
 impl Pending {
     fn end(&self) -> u64 {
         self.first + self.units.len() as u64 / UNIT_BYTES
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::{Access, MemDisk};
+    use crate::segment::Budget;
+
+    /// The index step put back the offset that it had read before an append moved it: the offset
+    /// was given out again, and the second message with it never came into its queue.
+    #[test]
+    fn publishing_never_takes_an_offset_back() {
+        const APPENDS: u64 = 300_000;
+        let (disk, budget) = (Arc::new(MemDisk::new()), Budget::new(2));
+        let shelf = Shelf { disk, budget, file_len: 400, access: Access::Read };
+        let queue = Queue::empty("orders", 0, &shelf, "/queue".into());
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                while queue.next() < APPENDS {
+                    queue.raise_next(0);
+                }
+            });
+            for given in 0..APPENDS {
+                assert_eq!(queue.next(), given);
+                queue.advance(1);
+            }
+        });
+        assert_eq!(queue.next(), APPENDS);
     }
 }

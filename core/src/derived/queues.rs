@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use parking_lot::{Mutex, RwLock};
-use rustc_hash::FxHashMap;
+use parking_lot::Mutex;
 
 use crate::base::units::{Position, QueueOffset};
 use crate::derived::files::{Shelf, UnitFiles};
 use crate::derived::queue::{Bounds, Queue};
+use crate::derived::table::Table;
 use crate::derived::unit::Unit;
 use crate::disk::{Access, EntryKind};
 use crate::error::{Error, ErrorKind, Result};
@@ -20,7 +20,7 @@ pub struct Queues {
     /// `<root>/consumequeue`.
     dir: PathBuf,
     shelf: Shelf,
-    by_topic: RwLock<FxHashMap<Box<str>, Vec<Arc<Queue>>>>,
+    table: Table,
     /// Queues with units that are in no file, or in files that are not durable.
     touched: Mutex<Touched>,
 }
@@ -46,49 +46,32 @@ impl Queues {
     /// No queues yet.
     #[must_use]
     pub fn new(dir: &Path, shelf: Shelf) -> Self {
-        Self { dir: dir.to_owned(), shelf, by_topic: RwLock::default(), touched: Mutex::default() }
+        Self { dir: dir.to_owned(), shelf, table: Table::new(), touched: Mutex::default() }
     }
 
     /// Forgets every queue, to begin anew.
     pub fn forget(&self) {
-        self.by_topic.write().clear();
+        self.table.clear();
         *self.touched.lock() = Touched::default();
     }
 
     /// The queue, if it exists.
     #[must_use]
-    pub fn find(&self, topic: &str, id: u32) -> Option<Arc<Queue>> {
-        let by_topic = self.by_topic.read();
-        let queues = by_topic.get(topic)?;
-        // Queue numbers usually are 0, 1, 2, ...: the first guess is right.
-        match queues.get(id as usize) {
-            Some(queue) if queue.id() == id => Some(Arc::clone(queue)),
-            _ => queues.iter().find(|queue| queue.id() == id).cloned(),
-        }
+    pub fn find(&self, topic: &str, id: u32) -> Option<&Arc<Queue>> {
+        self.table.find(topic, id)
     }
 
     /// The queue, made now if need be; no file is made before it has a unit.
     #[must_use]
-    pub fn find_or_make(&self, topic: &str, id: u32) -> Arc<Queue> {
-        if let Some(queue) = self.find(topic, id) {
-            return queue;
-        }
-        let mut by_topic = self.by_topic.write();
-        let queues = by_topic.entry(topic.into()).or_default();
-        match queues.binary_search_by_key(&id, |queue| queue.id()) {
-            Ok(at) => Arc::clone(&queues[at]),
-            Err(at) => {
-                let queue = Queue::empty(topic, id, &self.shelf, self.queue_dir(topic, id));
-                queues.insert(at, Arc::new(queue));
-                Arc::clone(&queues[at])
-            }
-        }
+    pub fn find_or_make(&self, topic: &str, id: u32) -> &Arc<Queue> {
+        let make = || Queue::empty(topic, id, &self.shelf, self.queue_dir(topic, id));
+        self.table.find_or_add(topic, id, make)
     }
 
     /// All queues, by topic and number.
     #[must_use]
     pub fn all(&self) -> Vec<Arc<Queue>> {
-        let mut all: Vec<_> = self.by_topic.read().values().flatten().cloned().collect();
+        let mut all: Vec<_> = self.table.iter().cloned().collect();
         all.sort_by(|a, b| (a.topic(), a.id()).cmp(&(b.topic(), b.id())));
         all
     }
@@ -100,7 +83,7 @@ impl Queues {
         }
         let queue = self.find_or_make(view.topic(), view.queue());
         if queue.add(view.queue_offset(), Unit::of(view), view.has_record_checksum()) {
-            self.touched.lock().unpublished.push(queue);
+            self.touched.lock().unpublished.push(Arc::clone(queue));
         }
     }
 
@@ -158,20 +141,36 @@ impl Queues {
         if !covered || (min < max && files.get(max.get() - 1)?.is_none()) {
             return Err(lost());
         }
-        self.insert(Queue::new(&known.topic, known.id, files, known.bounds));
+        self.table.replace(Queue::new(&known.topic, known.id, files, known.bounds));
         Ok(())
     }
 
-    /// Takes up every queue found on disk as far as its units point below the log's `start`;
-    /// what follows is replayed from the log. For a store whose queues are not known.
+    /// Takes up every queue found on disk that is not known yet, as far as its units point below
+    /// `start`: below the log's start, or where the replay begins. What follows is replayed.
     ///
     /// # Errors
     /// What the disk says. A queue whose files are damaged is begun anew.
     pub fn resume_below(&self, start: Position) -> Result<()> {
+        self.take_up(&|topic, id, files| expired_part(topic, id, files, start))
+    }
+
+    /// Takes up the queues found on disk that the ledger does not know: they were made after it,
+    /// so all their messages are replayed, and nothing their files hold is known to be durable.
+    ///
+    /// # Errors
+    /// As [`Queues::resume_below`].
+    pub fn resume_unknown(&self) -> Result<()> {
+        let bounds = Bounds { min: QueueOffset::ZERO, max: QueueOffset::ZERO };
+        self.take_up(&|topic, id, files| Ok(Queue::new(topic, id, files, bounds)))
+    }
+
+    fn take_up(&self, make: &dyn Fn(&str, u32, UnitFiles) -> Result<Queue>) -> Result<()> {
         for (topic, id) in self.found()? {
-            let dir = self.queue_dir(&topic, id);
-            match UnitFiles::open(&self.shelf, dir.clone()) {
-                Ok(files) => self.insert(expired_part(&topic, id, files, start)?),
+            if self.find(&topic, id).is_some() {
+                continue;
+            }
+            match UnitFiles::open(&self.shelf, self.queue_dir(&topic, id)) {
+                Ok(files) => self.table.replace(make(&topic, id, files)?),
                 Err(error) if error.kind() == ErrorKind::Corrupt => {
                     log::warn!("the queue is rebuilt: {error}");
                     self.discard(&topic, id)?;
@@ -233,15 +232,6 @@ impl Queues {
         Ok(removed)
     }
 
-    fn insert(&self, queue: Queue) {
-        let mut by_topic = self.by_topic.write();
-        let queues = by_topic.entry(queue.topic().into()).or_default();
-        match queues.binary_search_by_key(&queue.id(), |other| other.id()) {
-            Ok(at) => queues[at] = Arc::new(queue),
-            Err(at) => queues.insert(at, Arc::new(queue)),
-        }
-    }
-
     /// The queues that have a directory.
     fn found(&self) -> Result<Vec<(String, u32)>> {
         let mut found = Vec::new();
@@ -285,18 +275,24 @@ impl Queues {
     }
 }
 
-/// A queue cut to the units that point below `start`: they hold its offsets, nothing else.
+/// A queue cut to the units that point below `start`: they hold its offsets, nothing else. Units
+/// that point to nothing count where nothing but they hold the offsets: in front of units that
+/// are derived again, what they stand for may be back.
 fn expired_part(topic: &str, id: u32, files: UnitFiles, start: Position) -> Result<Queue> {
     let (first, end) = files.covered();
-    let mut live = end;
-    let mut scan = |offset: u64, unit: Option<Unit>| {
-        let is_live = unit.is_none_or(|unit| !unit.is_filler() && unit.position >= start);
-        if is_live && live == end {
-            live = offset;
+    let (mut expired, mut written, mut is_live, mut is_over) = (first, first, false, false);
+    files.visit(first, end, &mut |offset, unit: Option<Unit>| {
+        is_over |= unit.is_none();
+        let Some(unit) = unit.filter(|_| !is_over && !is_live) else { return };
+        is_live = !unit.is_filler() && unit.position >= start;
+        written = offset + 1;
+        if !unit.is_filler() && !is_live {
+            expired = written;
         }
-    };
-    files.visit(first, end, &mut scan)?;
-    let max = QueueOffset::new(live);
+    })?;
+    // With nothing expired in them, the files tell nothing that the log does not.
+    let known = if is_live && expired == first { 0 } else { expired };
+    let max = QueueOffset::new(if is_live { known } else { written });
     Ok(Queue::new(topic, id, files, Bounds { min: max, max }))
 }
 

@@ -112,6 +112,9 @@ fn named(
         None => known.map(|entry| entry.id),
     };
     let entry = registry.and_then(|r| r.directories.iter().find(|entry| Some(entry.id) == id));
+    // A label of ours with a number that is not registered was left by a change that a crash or
+    // a failure undid: the directory is a new one.
+    let id = entry.map(|entry| entry.id);
     let role = wanted.role.or(entry.map(|entry| entry.role)).unwrap_or_default();
     let offline = match (label, entry) {
         (None, Some(_)) => empty_mount_point(disk, &stat)?,

@@ -233,7 +233,18 @@ impl Map {
         if self.access == Access::Read || self.writing.swap(true, Ordering::Acquire) {
             return None;
         }
+        self.prefer_huge_pages();
         Some(MapWriter { map: Arc::clone(self) })
+    }
+
+    /// Flushing takes the permission to write from every page that changed, one by one, and tells
+    /// all processors of each. With pages of 2 MiB that took a quarter of the time, and populating
+    /// a little less.
+    fn prefer_huge_pages(&self) {
+        if let Owner::File { mapping, .. } = &self.owner {
+            // Without such pages everything works as well.
+            let _ = mapping.advise(Advice::HugePage);
+        }
     }
 
     /// Brings the pages of a range into memory, for reading or for writing, so that touching them

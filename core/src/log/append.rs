@@ -111,6 +111,17 @@ fn stage(
     }
 }
 
+/// Overwrites with zeros what is written in a range, and only that: it has its blocks, so a full
+/// disk does not matter.
+fn erase(file: &dyn File, at: u64, len: usize) -> Result<()> {
+    let mut bytes = vec![0; len];
+    file.read_at(at, &mut bytes)?;
+    let written = bytes.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
+    bytes.truncate(written);
+    bytes.fill(0);
+    if written == 0 { Ok(()) } else { file.write_at(at, &bytes) }
+}
+
 impl Log {
     /// Appends `records`, one record or several that belong together, in one piece.
     ///
@@ -135,11 +146,20 @@ impl Log {
         self.make_room(&mut tail, records.len() as u64, next)?;
         let position = tail.end;
         stamp(records, position);
-        tail.put(records)?;
+        tail.put(records).inspect_err(|_| self.take_back(&tail, records.len()))?;
         tail.end += records.len() as u64;
         accepted();
         self.appended.publish(tail.end);
         Ok(position)
+    }
+
+    /// Zeros what a failed write left at the end: behind a shorter record, a whole one of a batch
+    /// could be taken for appended.
+    fn take_back(&self, tail: &Tail, len: usize) {
+        let Some(OpenTail { segment, writer: Writer::File(file) }) = &tail.open else { return };
+        if let Err(error) = erase(file.as_ref(), tail.end - segment.base(), len) {
+            self.poison.set(&format!("what a failed write left cannot be erased: {error}"));
+        }
     }
 
     /// Opens the tail, and rolls to a new segment if `size` bytes do not fit the present one.
@@ -158,6 +178,8 @@ impl Log {
                 .with_offset(size)
                 .with_limit(limit));
         }
+        // A later name that is durable without an earlier one would be a hole after a crash.
+        open.segment.settle_name()?;
         let base = open.segment.end();
         let segment = next.next_segment(base)?;
         assert_eq!(segment.base(), base, "the next segment continues the line");

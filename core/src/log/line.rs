@@ -45,6 +45,13 @@ impl Log {
         }
     }
 
+    /// The same log, beginning at `start` although no segment there is at hand.
+    #[must_use]
+    pub fn beginning_at(self, start: Position) -> Self {
+        self.start.reset(start);
+        self
+    }
+
     /// First position that is kept.
     #[must_use]
     pub fn start(&self) -> Position {

@@ -59,6 +59,12 @@ impl LogReader {
         self.visible.end()
     }
 
+    /// The first position that is kept.
+    #[must_use]
+    pub fn start(&self) -> Position {
+        self.start
+    }
+
     /// The segments this reader sees.
     #[must_use]
     pub fn snapshot(&self) -> &Snapshot {
@@ -147,7 +153,8 @@ impl LogReader {
         if let Some(segment) = self.snapshot.find(position) {
             return Ok(segment);
         }
-        Err(match self.snapshot.gap_at(position) {
+        let holes = self.snapshot.holes(self.start..self.visible.end());
+        Err(match holes.into_iter().find(|hole| hole.contains(&position)) {
             Some(gap) => Error::new(ErrorKind::Offline, "a directory of that range is not there")
                 .with_offset(position.get())
                 .with_range(gap.start.get()..gap.end.get()),

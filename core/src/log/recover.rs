@@ -50,7 +50,6 @@ pub struct Scan {
     resident: u64,
     /// Where the last record began, and its store time.
     last: Option<(Position, i64)>,
-    holes: Vec<Range<Position>>,
 }
 
 impl Scan {
@@ -64,7 +63,6 @@ impl Scan {
             mapped: None,
             resident: 0,
             last: None,
-            holes: Vec::new(),
         }
     }
 
@@ -78,12 +76,6 @@ impl Scan {
     #[must_use]
     pub fn last(&self) -> Option<(Position, i64)> {
         self.last
-    }
-
-    /// The gaps between segments that were passed.
-    #[must_use]
-    pub fn holes(&self) -> &[Range<Position>] {
-        &self.holes
     }
 
     /// The file the walk stands in.
@@ -148,7 +140,6 @@ impl Scan {
         }
         let Some(segment) = self.snapshot.from(self.position).cloned() else { return Ok(None) };
         if self.position < segment.base() {
-            self.holes.push(self.position..segment.base());
             self.position = segment.base();
         }
         let map = segment.map()?;

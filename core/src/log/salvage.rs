@@ -88,8 +88,9 @@ fn walk(
 /// # Errors
 /// What the disk says.
 pub fn cut(disk: &dyn Disk, segments: &mut Vec<Arc<Segment>>, end: Position) -> Result<()> {
-    let keep = segments.partition_point(|segment| segment.base() < end);
-    for segment in segments.split_off(keep).into_iter().rev() {
+    // One stays in any case: it says where the log goes on.
+    let keep = segments.partition_point(|segment| segment.base() < end).max(1);
+    for segment in segments.split_off(keep.min(segments.len())).into_iter().rev() {
         segment.remove()?;
         disk.sync_dir(segment.path().parent().expect("a segment lies in a directory"))?;
     }

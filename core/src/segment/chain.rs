@@ -101,10 +101,21 @@ impl Snapshot {
             .collect()
     }
 
-    /// The gap that `position` lies in, if it does.
+    /// The ranges of `line` that no segment covers: as the gaps, and at both ends.
     #[must_use]
-    pub fn gap_at(&self, position: Position) -> Option<Range<Position>> {
-        self.gaps().into_iter().find(|gap| gap.contains(&position))
+    pub fn holes(&self, line: Range<Position>) -> Vec<Range<Position>> {
+        let mut holes = Vec::new();
+        let mut at = line.start;
+        for segment in self.0.iter() {
+            if at < segment.base() {
+                holes.push(at..segment.base());
+            }
+            at = at.max(segment.end());
+        }
+        if at < line.end {
+            holes.push(at..line.end);
+        }
+        holes
     }
 }
 

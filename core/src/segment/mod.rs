@@ -8,6 +8,8 @@ mod chain;
 #[allow(clippy::module_inception)]
 mod segment;
 mod supply;
+#[cfg(test)]
+mod tests;
 
 pub use budget::Budget;
 pub use chain::{Chain, Snapshot};

@@ -220,6 +220,14 @@ impl Segment {
     /// What the disk says; the file must not be flushed again after a failure.
     pub fn sync(&self) -> Result<()> {
         self.file()?.sync()?;
+        self.settle_name()
+    }
+
+    /// Makes the file's name durable, the first time.
+    ///
+    /// # Errors
+    /// What the disk says; it may be tried again.
+    pub fn settle_name(&self) -> Result<()> {
         if !self.named.load(Ordering::Acquire) {
             let dir = self.path.parent().expect("a segment lies in a directory");
             self.disk.sync_dir(dir)?;

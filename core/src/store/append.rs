@@ -129,7 +129,7 @@ impl Store {
             bytes,
             self.engine.as_ref(),
             |bytes, position| {
-                receipt = Some(self.stamp_all(bytes, records, position, &queue, numbered));
+                receipt = Some(self.stamp_all(bytes, records, position, queue, numbered));
             },
             || queue.advance(if numbered { count } else { 0 }),
         )?;

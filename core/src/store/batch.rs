@@ -191,7 +191,7 @@ pub(super) fn read(
         Bounds { max, .. } if from == max => (ReadStatus::AtEnd, from),
         Bounds { min, .. } if from < min => (ReadStatus::TooSmall, min),
         _ => {
-            let collected = Collector::new(engine, bounds, from, limits).collect(&queue);
+            let collected = Collector::new(engine, bounds, from, limits).collect(queue);
             match collected {
                 // Cleaning was faster: the queue begins later now.
                 Err(error) if error.kind() == ErrorKind::Gone => {

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::base::units::Position;
+use crate::checkpoint::Marks;
 use crate::directory::{
     Directory, Inventory, Registered, Registry, Resolved, Wanted, put_label, resolve,
     write_registry,
@@ -44,7 +45,8 @@ impl Fleet {
         registry: Option<Registry>,
     ) -> Result<Self> {
         let mut wanted: Vec<_> = options.directories.iter().map(wanted).collect();
-        if wanted.is_empty() && registry.is_none() {
+        let is_new = registry.as_ref().is_none_or(|known| known.directories.is_empty());
+        if wanted.is_empty() && is_new {
             wanted.push(Wanted { path: root.join("commitlog"), role: None });
         }
         let create = options.create && !options.read_only;
@@ -94,8 +96,6 @@ impl Fleet {
         inventory: &Inventory,
         root: &Path,
     ) -> Result<()> {
-        let plain = |gap: &Range<Position>| gap.start.get()..gap.end.get();
-        self.lost = inventory.gaps.iter().map(plain).collect();
         if self.is_known {
             return Ok(());
         }
@@ -108,19 +108,46 @@ impl Fleet {
         Ok(())
     }
 
-    pub(super) fn lost_ranges(&self) -> Vec<Range<u64>> {
-        self.lost.clone()
+    /// Whether parts of the log may be on directories that are not there.
+    pub(super) fn is_partial(&self, inventory: &Inventory) -> bool {
+        !inventory.gaps.is_empty() || self.rows.iter().any(|row| row.resolved.offline.is_some())
+    }
+
+    /// Notes the ranges of the log that no directory there holds.
+    pub(super) fn set_lost(&mut self, lost: Vec<Range<u64>>) {
+        self.lost = lost;
     }
 
     /// Writes the registry and the directories' labels where they changed.
     pub(super) fn write_down(&mut self, disk: &Arc<dyn Disk>, root: &Path) -> Result<()> {
-        let directories: Vec<_> = self.rows.iter().map(registered).collect();
-        if !self.is_known || directories != self.registry.directories {
-            let registry = Registry { directories, ..self.registry.clone() };
-            write_registry(disk.as_ref(), root, &registry)?;
-            self.registry = registry;
-            self.is_known = true;
+        if !self.is_known {
+            // The store's number first: a crash before the end leaves labels that it explains.
+            self.write_registry(Vec::new(), disk, root)?;
         }
+        self.put_labels(disk)?;
+        let directories: Vec<_> = self.rows.iter().map(registered).collect();
+        match directories == self.registry.directories {
+            true => Ok(()),
+            false => self.write_registry(directories, disk, root),
+        }
+    }
+
+    fn write_registry(
+        &mut self,
+        directories: Vec<Registered>,
+        disk: &Arc<dyn Disk>,
+        root: &Path,
+    ) -> Result<()> {
+        let registry = Registry { directories, ..self.registry.clone() };
+        write_registry(disk.as_ref(), root, &registry)?;
+        self.registry = registry;
+        self.is_known = true;
+        Ok(())
+    }
+
+    /// A directory has its label before it is registered: a registered one without a label and
+    /// without segments is taken for an empty mount point.
+    fn put_labels(&self, disk: &Arc<dyn Disk>) -> Result<()> {
         for row in self.rows.iter().filter(|row| row.resolved.offline.is_none()) {
             let labelled = put_label(disk, &self.registry, row.id, &row.resolved.path);
             // A mount that cannot be written keeps its segments, and those name it well enough.
@@ -129,6 +156,19 @@ impl Fleet {
             }
         }
         Ok(())
+    }
+
+    /// Goes on with other rows, once they are written down.
+    fn change(&mut self, rows: Vec<Row>, disk: &Arc<dyn Disk>, root: &Path) -> Result<()> {
+        let before = std::mem::replace(&mut self.rows, rows);
+        self.write_down(disk, root).inspect_err(|_| self.rows = before)
+    }
+
+    /// Makes the names in every directory durable that can be written.
+    pub(super) fn sync(&self, disk: &dyn Disk) -> Result<()> {
+        let there = self.rows.iter().filter(|row| row.resolved.offline.is_none());
+        let mut writable = there.filter(|row| row.resolved.role != Role::ReadOnly);
+        writable.try_for_each(|row| disk.sync_dir(&row.resolved.path))
     }
 
     /// The directories as the disk policy sees them.
@@ -141,8 +181,9 @@ impl Fleet {
     pub(super) fn may_lack_the_tail(&self, known: &Known, end: Position) -> Option<String> {
         let offline = self.rows.iter().find(|row| row.resolved.offline.is_some());
         let has_gap = !self.lost.is_empty();
-        let whole =
-            known.marks.is_some_and(|marks| known.clean && marks.clean && marks.flushed == end);
+        let ends_here = self.lost.last().is_none_or(|lost| lost.end < end.get());
+        let is_end = |marks: Marks| known.clean && marks.clean && marks.flushed == end;
+        let whole = ends_here && known.marks.is_some_and(is_end);
         if whole || (offline.is_none() && !has_gap) {
             return None;
         }
@@ -228,8 +269,9 @@ impl Store {
         let row = Row { id: fleet.free_id(), resolved };
         let mut added = directory(&row, &engine.options);
         added.thresholds = engine.options.thresholds_of(options);
-        fleet.rows.push(row);
-        fleet.write_down(&engine.disk, &engine.root)?;
+        let mut rows = fleet.rows.clone();
+        rows.push(row);
+        fleet.change(rows, &engine.disk, &engine.root)?;
         engine.disks.add(added);
         crate::tasks::ProbeStep::probe(engine);
         Ok(())
@@ -243,8 +285,9 @@ impl Store {
         self.check_writable()?;
         let mut fleet = self.fleet.lock();
         let at = self.row_of(&fleet, path.as_ref())?;
-        fleet.rows[at].resolved.role = role;
-        fleet.write_down(&self.engine.disk, &self.engine.root)?;
+        let mut rows = fleet.rows.clone();
+        rows[at].resolved.role = role;
+        fleet.change(rows, &self.engine.disk, &self.engine.root)?;
         self.engine.disks.set_role(fleet.rows[at].id, role)?;
         crate::tasks::ProbeStep::probe(&self.engine);
         Ok(())
@@ -275,8 +318,11 @@ impl Store {
             engine.disks.set_role(id, fleet.rows[at].resolved.role)?;
             return refuse("the directory still holds segments of the log");
         }
-        let row = fleet.rows.remove(at);
-        fleet.write_down(&engine.disk, &engine.root)?;
+        let mut rows = fleet.rows.clone();
+        let row = rows.remove(at);
+        fleet
+            .change(rows, &engine.disk, &engine.root)
+            .inspect_err(|_| drop(engine.disks.set_role(id, row.resolved.role)))?;
         engine.disks.remove(id);
         if row.resolved.offline.is_none() {
             engine.disk.set_label(&row.resolved.path, None)?;

@@ -5,6 +5,7 @@
 
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -46,6 +47,14 @@ struct Opening {
     fleet: Fleet,
     inventory: Inventory,
     lock: Option<Box<dyn Lock>>,
+}
+
+/// What recovery made of it.
+struct Derived {
+    log: Log,
+    queues: Queues,
+    last: Option<(Position, i64)>,
+    patchy: bool,
 }
 
 pub(super) fn open(
@@ -110,17 +119,47 @@ impl Opening {
         let snapshot = crate::segment::Chain::new(segments.clone()).snapshot();
         let known = self.known()?;
         let queues = self.queues();
-        let outcome = recover(&known, &snapshot, &queues)?;
+        let outcome = recover(&known, &snapshot, &queues, &|| self.distrust(&known))?;
         self.check_whole(&known, &outcome, &queues, &snapshot)?;
         let mut report = outcome.report;
         report.ignored = std::mem::take(&mut self.inventory.ignored);
-        report.offline = self.fleet.lost_ranges();
+        let start = start(&known, &snapshot, report.end);
+        report.offline = self.note_holes(&snapshot, start..report.end);
         let mut segments = segments;
         if !self.options.read_only {
             self.settle(&mut segments, &known, outcome.cut, &mut report, &queues)?;
         }
-        self.follow_start(&known, &queues, &segments, &report)?;
-        self.assemble(segments, queues, report, &known, outcome.last)
+        self.follow_start(&known, &queues, start, &report)?;
+        let log = self.log(segments, start..report.end);
+        let last = outcome.last;
+        self.assemble(Derived { log, queues, last, patchy: outcome.patchy }, report, &known)
+    }
+
+    /// Makes the ledger one that fits no log: queues are about to be derived over a hole.
+    fn distrust(&self, known: &Known) -> Result<()> {
+        match known.ledger.clone().filter(|_| !self.options.read_only) {
+            Some(ledger) => {
+                let bytes = Ledger { last: None, ..ledger }.encode();
+                self.disk.replace(&own_dir(&self.root).join(LEDGER), &bytes)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Notes and returns the ranges that are on no directory there.
+    fn note_holes(&mut self, snapshot: &Snapshot, line: Range<Position>) -> Vec<Range<u64>> {
+        let holes = snapshot.holes(line).into_iter();
+        let holes: Vec<_> = holes.map(|hole| hole.start.get()..hole.end.get()).collect();
+        self.fleet.set_lost(holes.clone());
+        holes
+    }
+
+    fn log(&self, segments: Vec<Arc<Segment>>, line: Range<Position>) -> Log {
+        let path = match self.options.durability {
+            Durability::Group => WritePath::Staged,
+            Durability::Async { .. } => WritePath::Mapped,
+        };
+        Log::new(segments, line.end, path).beginning_at(line.start)
     }
 
     /// The segments as they were found, opened for writing where that is allowed.
@@ -155,6 +194,7 @@ impl Opening {
             ledger,
             rocketmq: RocketmqCheckpoint::new(&self.root).read(disk)?,
             on_damage: self.options.on_damage,
+            partial: self.options.allow_offline && self.fleet.is_partial(&self.inventory),
         })
     }
 
@@ -223,6 +263,8 @@ impl Opening {
                 segment.sync()?;
                 segment.close_file();
             }
+            // Nor its files' names.
+            self.fleet.sync(disk)?;
         }
         if is_unclean || report.records > 0 {
             queues.trim()?;
@@ -236,16 +278,17 @@ impl Opening {
         &self,
         known: &Known,
         queues: &Queues,
-        segments: &[Arc<Segment>],
+        start: Position,
         report: &Recovery,
     ) -> Result<()> {
-        let start = segments.first().map_or(report.end, |first| first.base());
         if let Some(ledger) = known.ledger.as_ref().filter(|old| old.position <= report.end) {
             for queue in &ledger.queues {
                 queues.raise_next(&queue.topic, queue.id, queue.bounds.max);
             }
         }
-        if report.records > 0 || known.marks.is_none_or(|marks| marks.start != start) {
+        // Retention writes its mark alone: the queues' offsets may be of before.
+        let moved = !known.clean || known.marks.is_none_or(|marks| marks.start != start);
+        if report.records > 0 || moved {
             queues.follow(start)?;
         }
         Ok(())
@@ -253,11 +296,9 @@ impl Opening {
 
     fn assemble(
         mut self,
-        segments: Vec<Arc<Segment>>,
-        queues: Queues,
+        derived: Derived,
         report: Recovery,
         known: &Known,
-        last: Option<(Position, i64)>,
     ) -> Result<Store> {
         let registry = self.fleet.registry().clone();
         let marks = match self.options.read_only {
@@ -267,18 +308,14 @@ impl Opening {
                 Some(MarksFile::open(self.disk.as_ref(), &path)?.0)
             }
         };
-        let path = match self.options.durability {
-            Durability::Group => WritePath::Staged,
-            Durability::Async { .. } => WritePath::Mapped,
-        };
         let no_appends = self.fleet.may_lack_the_tail(known, report.end);
         let (disk, budget) = (Arc::clone(&self.disk), Arc::clone(&self.budget));
         let placement = self.options.placement;
         let now_ms = self.clock.now_ms();
         let options = self.options.clone();
         let engine = Engine::new(Parts {
-            log: Log::new(segments, report.end, path),
-            queues,
+            log: derived.log,
+            queues: derived.queues,
             supply: Supply::new(
                 Arc::clone(&disk),
                 Arc::clone(&budget),
@@ -292,7 +329,8 @@ impl Opening {
             clock: self.clock,
             budget,
             marks,
-            last,
+            last: derived.last,
+            patchy: derived.patchy,
         });
         ProbeStep::probe(&engine);
         let store = Store {
@@ -326,6 +364,13 @@ impl Opening {
             pressure: Pressure::None,
         })
     }
+}
+
+/// The log's start: its first segment's, unless that is on a directory that is not there.
+fn start(known: &Known, snapshot: &Snapshot, end: Position) -> Position {
+    let first = snapshot.segments().first().map_or(end, |first| first.base());
+    let marked = known.marks.filter(|_| known.partial).map_or(first, |marks| marks.start);
+    marked.min(first)
 }
 
 fn encoding(options: &Options, segment_len: u64) -> Encoding {

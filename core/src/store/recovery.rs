@@ -53,6 +53,8 @@ pub(super) struct Known {
     pub(super) ledger: Option<Ledger>,
     pub(super) rocketmq: RocketmqMarks,
     pub(super) on_damage: OnDamage,
+    /// Parts of the log may be on directories that are not there.
+    pub(super) partial: bool,
 }
 
 /// The outcome of reading the log.
@@ -62,6 +64,8 @@ pub(super) struct Outcome {
     pub(super) last: Option<(Position, i64)>,
     /// Whether bytes behind the end have to be cut.
     pub(super) cut: bool,
+    /// Whether queues were derived over a hole: they are derived anew once the log is whole.
+    pub(super) patchy: bool,
 }
 
 impl Known {
@@ -70,38 +74,66 @@ impl Known {
         self.marks.map_or(Position::ZERO, |marks| marks.flushed)
     }
 
+    /// Whether something kept is missing of a log whose segments begin at `first`.
+    fn lacks_front(&self, first: Position) -> bool {
+        self.partial && self.marks.is_some_and(|marks| marks.start < first)
+    }
+
     /// The end of a log that was closed cleanly by spanlog.
     fn clean_end(&self) -> Option<Position> {
         self.marks.filter(|marks| self.clean && marks.clean).map(|marks| marks.flushed)
     }
 }
 
-/// Reads the log from where the queues are known, and derives what is missing of them.
+/// Reads the log from where the queues are known, and derives what is missing of them. Before
+/// it derives anything over a hole, `distrust` must make the ledger on disk one that fits no log.
 ///
 /// # Errors
 /// `Corrupt` for damage below what was flushed, unless the option says otherwise; what the disk
 /// says.
-pub(super) fn recover(known: &Known, snapshot: &Snapshot, queues: &Queues) -> Result<Outcome> {
+pub(super) fn recover(
+    known: &Known,
+    snapshot: &Snapshot,
+    queues: &Queues,
+    distrust: &dyn Fn() -> Result<()>,
+) -> Result<Outcome> {
     let start = snapshot.segments().first().map_or(Position::ZERO, |first| first.base());
-    if let Some(outcome) = from_ledger(known, snapshot, queues, start)? {
-        return Ok(outcome);
+    let from = from_ledger(known, snapshot, queues, start)?;
+    let patchy = match from {
+        Some(position) => passes_hole(snapshot, position),
+        None => passes_hole(snapshot, start) || known.lacks_front(start),
+    };
+    if patchy {
+        distrust()?;
     }
-    queues.forget();
-    queues.resume_below(start)?;
-    let mut outcome = Walk::new(known, snapshot, queues, start).run()?;
-    outcome.report.rebuilt_queues = outcome.report.records > 0;
+    if from.is_none() {
+        queues.forget();
+        queues.resume_below(start)?;
+    }
+    let mut outcome = Walk::new(known, snapshot, queues, from.unwrap_or(start)).run()?;
+    outcome.patchy = patchy;
+    match &known.ledger {
+        Some(ledger) if from.is_some() => outcome.last = outcome.last.or(ledger.last),
+        _ => outcome.report.rebuilt_queues = outcome.report.records > 0,
+    }
     Ok(outcome)
 }
 
-/// Recovers from the ledger on; nothing if it does not fit what is on disk.
+/// Whether reading on from `from` leads over a gap.
+fn passes_hole(snapshot: &Snapshot, from: Position) -> bool {
+    snapshot.gaps().last().is_some_and(|gap| from < gap.end)
+}
+
+/// Takes up the queues as the ledger knows them, and says from where on the log is to be read;
+/// nothing if the ledger does not fit what is on disk.
 fn from_ledger(
     known: &Known,
     snapshot: &Snapshot,
     queues: &Queues,
     start: Position,
-) -> Result<Option<Outcome>> {
+) -> Result<Option<Position>> {
     let Some(ledger) = &known.ledger else { return Ok(None) };
-    if !fits(ledger, snapshot, start)? {
+    if !fits(ledger, snapshot, start, known.partial)? {
         return Ok(None);
     }
     for queue in &ledger.queues {
@@ -113,23 +145,21 @@ fn from_ledger(
             other => other?,
         }
     }
-    let mut outcome = Walk::new(known, snapshot, queues, ledger.position).run()?;
-    outcome.last = outcome.last.or(ledger.last);
-    Ok(Some(outcome))
+    queues.resume_unknown()?;
+    Ok(Some(ledger.position))
 }
 
 /// Whether the last record that the ledger names still ends where the ledger says: another
-/// program may have cut the log since, and written on.
-fn fits(ledger: &Ledger, snapshot: &Snapshot, start: Position) -> Result<bool> {
-    let end = snapshot.last().map_or(start, |last| last.end());
+/// program may have cut the log since, and written on. In a log that is `partial` the record may
+/// be away, and the ledger is believed.
+fn fits(ledger: &Ledger, snapshot: &Snapshot, start: Position, partial: bool) -> Result<bool> {
     if ledger.position == start {
         return Ok(true);
     }
-    let Some((last, _)) = ledger.last.filter(|_| start < ledger.position && ledger.position <= end)
-    else {
+    let Some((last, _)) = ledger.last.filter(|_| partial || start < ledger.position) else {
         return Ok(false);
     };
-    let Some(segment) = snapshot.find(last) else { return Ok(false) };
+    let Some(segment) = snapshot.find(last) else { return Ok(partial) };
     let map = segment.map()?;
     let mut position = last;
     for _ in 0..2 {
@@ -184,8 +214,7 @@ impl<'a> Walk<'a> {
         }
         self.queues.publish()?;
         self.report.end = self.scan.position();
-        self.report.offline = self.scan.holes().iter().map(plain).collect();
-        Ok(Outcome { last: self.scan.last(), cut, report: self.report })
+        Ok(Outcome { last: self.scan.last(), cut, patchy: false, report: self.report })
     }
 
     fn read_on(&mut self) -> Result<Stop> {
@@ -257,8 +286,10 @@ impl<'a> Walk<'a> {
             return Ok(false);
         }
         if self.known.clean {
-            // Nothing may follow, and no queue may know of a record behind.
-            return Ok(behind.is_none() && self.queues.furthest()? <= at);
+            // Nothing may follow but what a failed write left, and no queue may know of a record
+            // behind.
+            let is_end = behind.is_none() || self.known.clean_end() == Some(at);
+            return Ok(is_end && self.queues.furthest()? <= at);
         }
         if behind.is_none() || self.known.marks.is_some() {
             return Ok(true);
@@ -288,10 +319,6 @@ impl<'a> Walk<'a> {
 enum Verdict {
     End { dirty: bool },
     Skipped,
-}
-
-fn plain(range: &Range<Position>) -> Range<u64> {
-    range.start.get()..range.end.get()
 }
 
 /// Cuts what a crash left behind the end; whole records there are saved first.

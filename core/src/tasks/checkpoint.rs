@@ -1,6 +1,7 @@
 //! The marks on disk follow what is durable.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use crate::checkpoint::Ledger;
 use crate::directory::OWN_DIR;
@@ -32,14 +33,16 @@ impl CheckpointStep {
     pub fn write(engine: &Engine, clean: bool) -> Result<()> {
         // The position first, then the offsets, then the flushes: whatever a mark covers was
         // applied before it was read, and is durable before it is written.
-        let last = *engine.last_indexed.lock();
-        let position = engine.indexed.load();
+        let (position, last) = engine.indexed_with_last();
         let queues = engine.queues.bounds();
         engine.queues.sync()?;
         engine.log.flush_to(engine.log.appended())?;
-        let ledger = Ledger { position, last, queues };
+        // Without a last record the ledger fits no log: see `Engine::patchy`.
+        let known = last.filter(|_| !engine.patchy);
+        let ledger = Ledger { position, last: known, queues };
         let path = engine.root.join(OWN_DIR).join(LEDGER);
         engine.disk.replace(&path, &ledger.encode())?;
+        engine.ledger.store(position.get(), Ordering::Release);
         engine.write_marks(clean)?;
         engine.rocketmq.write(engine.disk.as_ref(), last)
     }

@@ -8,11 +8,11 @@ use crate::base::bytes::read_i32;
 use crate::base::units::Position;
 use crate::base::watermark::Published;
 use crate::disk::Access;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::record::{MessageView, PADDING_BYTES};
 use crate::retention::{CleanPlan, Fate, Moment, SegmentFacts, decide};
 use crate::segment::{Segment, Snapshot};
-use crate::tasks::{Engine, Next, Step};
+use crate::tasks::{CheckpointStep, Engine, Next, Step};
 
 /// How many dropped segments are remembered for reports.
 const REMEMBERED: usize = 1000;
@@ -37,15 +37,15 @@ pub struct CleanStep {
     /// What the present round still has to drop, first one last.
     pending: Vec<Fate>,
     next_round_ms: i64,
-    /// Files that could not be removed; tried again every round.
-    stubborn: Vec<Arc<Segment>>,
+    /// Dropped segments whose files are still there; tried again every round.
+    leaving: Vec<Arc<Segment>>,
 }
 
 impl CleanStep {
     /// A step that begins its first round when it is first run.
     #[must_use]
     pub fn new(engine: Arc<Engine>) -> Self {
-        Self { engine, pending: Vec::new(), next_round_ms: i64::MIN, stubborn: Vec::new() }
+        Self { engine, pending: Vec::new(), next_round_ms: i64::MIN, leaving: Vec::new() }
     }
 
     /// What a round that begins now would do, and why.
@@ -88,7 +88,9 @@ impl CleanStep {
 
     fn begin_round(&mut self, now_ms: i64) {
         let manual = self.engine.clean_asked.swap(false, Ordering::AcqRel);
-        self.stubborn.retain(|segment| segment.remove().is_err());
+        if let Err(error) = self.remove_files() {
+            log::warn!("files of dropped segments stay: {error}");
+        }
         self.engine.held.lock().retain(|segment| segment.is_held());
         let plan = Self::plan(&self.engine, now_ms, manual);
         self.pending = plan.dropped().to_vec();
@@ -99,18 +101,35 @@ impl CleanStep {
     /// Drops the front segment. The log's start moves first: whatever a crash leaves behind
     /// points below it, and readers know that.
     fn drop_front(&mut self, fate: &Fate, now_ms: i64) -> Result<()> {
-        let engine = &self.engine;
+        let engine = Arc::clone(&self.engine);
         let start = fate.segment.base + fate.segment.len;
-        let dropped = engine.log.drop_before(start);
-        engine.queues.drop_before(engine.log.start())?;
-        for segment in dropped {
-            log::info!("segment {} was dropped: {}", segment.path().display(), fate.reason);
-            self.engine.remember(&segment, fate, now_ms);
-            if let Err(error) = self.engine.remove_file(&segment) {
-                log::warn!("a dropped segment's file cannot be removed yet: {error}");
-                self.stubborn.push(segment);
-            }
+        if start > engine.log.appended() {
+            return Ok(());
         }
+        let settled = engine.settle_below(start);
+        settled.or_else(|error| engine.go_on_full(error, fate.segment.directory))?;
+        for segment in engine.log.drop_before(start) {
+            log::info!("segment {} was dropped: {}", segment.path().display(), fate.reason);
+            engine.remember(&segment, fate, now_ms);
+            self.leaving.push(segment);
+        }
+        let followed = engine.queues.drop_before(engine.log.start());
+        self.remove_files()?;
+        followed.map(drop)
+    }
+
+    /// Removes the files of dropped segments. The start is on disk before, so that what cannot be
+    /// removed, or comes back after a crash, is no part of the log.
+    fn remove_files(&mut self) -> Result<()> {
+        if self.leaving.is_empty() {
+            return Ok(());
+        }
+        self.engine.write_marks(false)?;
+        let engine = &self.engine;
+        self.leaving.retain(|segment| {
+            let removed = engine.remove_file(segment);
+            removed.inspect_err(|error| log::warn!("a file cannot be removed yet: {error}")).is_err()
+        });
         Ok(())
     }
 }
@@ -135,6 +154,27 @@ impl Step for CleanStep {
 }
 
 impl Engine {
+    /// What is about to leave the log was flushed, indexed and written down before: no offset is
+    /// given out twice after its record is gone, and no recovery needs it.
+    fn settle_below(&self, start: Position) -> Result<()> {
+        self.log.flush_to(start)?;
+        // What stays says where the log goes on.
+        self.log.chain().snapshot().last().map_or(Ok(()), |last| last.settle_name())?;
+        self.index_to(start)?;
+        match self.ledger.load(Ordering::Acquire) < start.get() {
+            true => CheckpointStep::write(self, false),
+            false => Ok(()),
+        }
+    }
+
+    /// Without room on the root's disk, dropping a segment that lies there is what makes some.
+    fn go_on_full(&self, error: Error, directory: usize) -> Result<()> {
+        match error.kind() == ErrorKind::Full && self.disks.shares_root(directory) {
+            true => Ok(()),
+            false => Err(error),
+        }
+    }
+
     fn remember(&self, segment: &Arc<Segment>, fate: &Fate, now_ms: i64) {
         let mut dropped = self.dropped.lock();
         if dropped.len() == REMEMBERED {
@@ -151,8 +191,7 @@ impl Engine {
         }
     }
 
-    /// Removes a dropped segment's file. Its removal is durable before the next one's, so that a
-    /// crash never leaves a hole in the front of the log.
+    /// Removes a dropped segment's file, durably.
     fn remove_file(&self, segment: &Segment) -> Result<()> {
         segment.remove()?;
         self.disk.sync_dir(segment.path().parent().expect("a segment lies in a directory"))

@@ -93,6 +93,13 @@ impl Disks {
         &self.gate
     }
 
+    /// Whether the directory of that index lies on the root's disk.
+    #[must_use]
+    pub fn shares_root(&self, index: usize) -> bool {
+        let rows = self.rows.lock();
+        rows.directories.get(index).is_some_and(|row| row.device == rows.root.device)
+    }
+
     /// Adds a directory.
     pub fn add(&self, directory: Directory) {
         self.rows.lock().directories.push(directory);

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
@@ -42,6 +42,9 @@ pub struct Engine {
     pub disks: Disks,
     /// Everything below is in the queues.
     pub indexed: Watermark,
+    /// The queues were derived while a part of the log was away: the next opening that finds it
+    /// derives them anew.
+    pub patchy: bool,
     /// The marks on disk; none in a store opened for reading.
     pub marks: Mutex<Option<MarksFile>>,
     /// RocketMQ's marks.
@@ -66,6 +69,8 @@ pub struct Engine {
     pub dropped: Mutex<Vec<Dropped>>,
     /// The last record that was indexed: where it begins and its store time.
     pub last_indexed: Mutex<Option<(Position, i64)>>,
+    /// The position of the ledger on disk, as far as this process wrote one.
+    pub ledger: AtomicU64,
     /// Time of the last full flush.
     pub last_flush_ms: AtomicI64,
     /// The handle was closed.
@@ -97,6 +102,8 @@ pub struct Parts {
     pub marks: Option<MarksFile>,
     /// The log's last record: where it begins and its store time.
     pub last: Option<(Position, i64)>,
+    /// The queues were derived while a part of the log was away.
+    pub patchy: bool,
 }
 
 impl Engine {
@@ -117,6 +124,7 @@ impl Engine {
             supply: parts.supply,
             disks: parts.disks,
             indexed,
+            patchy: parts.patchy,
             marks: Mutex::new(parts.marks),
             index_bell: Bell::default(),
             prepare_bell: Bell::default(),
@@ -128,6 +136,7 @@ impl Engine {
             held: Mutex::default(),
             dropped: Mutex::default(),
             last_indexed: Mutex::new(parts.last),
+            ledger: AtomicU64::new(0),
             last_flush_ms: AtomicI64::new(now),
             closed: AtomicBool::new(false),
         })
@@ -140,6 +149,20 @@ impl Engine {
     pub fn index_to(&self, target: Position) -> Result<()> {
         let target = target.min(self.log.visible().end());
         self.indexed.wait_or_run(target, || IndexStep::run_once(self).map(drop))
+    }
+
+    /// The position up to which everything is indexed, and the last record below it.
+    #[must_use]
+    pub fn indexed_with_last(&self) -> (Position, Option<(Position, i64)>) {
+        let last = self.last_indexed.lock();
+        (self.indexed.load(), *last)
+    }
+
+    /// Notes that everything below `position` is indexed, `last` being its last record.
+    pub fn publish_indexed(&self, position: Position, last: Option<(Position, i64)>) {
+        let mut known = self.last_indexed.lock();
+        *known = last.or(*known);
+        self.indexed.publish(position);
     }
 
     /// Writes the store's marks.

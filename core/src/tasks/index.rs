@@ -45,48 +45,67 @@ impl IndexStep {
         // What an earlier step could not write goes first.
         engine.queues.publish()?;
         let mut reader = engine.log.reader();
-        let mut position = engine.indexed.load();
-        let mut last = None;
-        for _ in 0..STEP_RECORDS {
-            if position >= reader.end() {
-                break;
-            }
-            position = apply_one(engine, &mut reader, position, &mut last)?;
+        // Retention may have had to pass by what could not be indexed for lack of room.
+        let mut position = engine.indexed.load().max(reader.start());
+        let (mut records, mut last) = (0, None);
+        while records < STEP_RECORDS && position < reader.end() {
+            let piece = apply_piece(engine, &mut reader, position)?;
+            position = piece.end;
+            records += piece.records;
+            last = piece.last.or(last);
         }
         engine.queues.publish()?;
-        if last.is_some() {
-            *engine.last_indexed.lock() = last;
-        }
-        engine.indexed.publish(position);
+        engine.publish_indexed(position, last);
         Ok(())
     }
 }
 
-/// Applies what stands at `position` and returns the next one.
-fn apply_one(
-    engine: &Engine,
-    reader: &mut LogReader,
-    position: Position,
-    last: &mut Option<(Position, i64)>,
-) -> Result<Position> {
+/// What was applied in one go.
+struct Piece {
+    end: Position,
+    records: usize,
+    /// Where the last record begins, and its store time.
+    last: Option<(Position, i64)>,
+}
+
+/// Applies the records that stand whole in the next bytes, at least one or a padding. Asking for
+/// bytes costs a system call, so it is done once for a piece and not for every record.
+fn apply_piece(engine: &Engine, reader: &mut LogReader, position: Position) -> Result<Piece> {
     let left = reader.readable(position)?;
-    let mut look = left.min(PIECE_BYTES);
-    loop {
+    for look in [left.min(PIECE_BYTES), left] {
         let span = reader.span(position, u32::try_from(look).expect("less than a segment"))?;
-        let end = reader.segment(span).end();
-        match at(reader.bytes(span), position.get(), Check::Structure) {
+        let segment = reader.segment(span);
+        let piece = apply_all(engine, reader.bytes(span), position, segment.end());
+        if let Some((_, store_ms)) = piece.last {
+            segment.set_last_store_ms(store_ms);
+        }
+        if piece.end > position {
+            return Ok(piece);
+        }
+        // Perhaps only a part of a record was looked at.
+    }
+    Err(damaged(reader, position))
+}
+
+/// Applies records up to the first thing that is not a whole one.
+fn apply_all(engine: &Engine, bytes: &[u8], start: Position, segment_end: Position) -> Piece {
+    let mut piece = Piece { end: start, records: 0, last: None };
+    while let Some(rest) = bytes.get((piece.end - start) as usize..) {
+        match at(rest, piece.end.get(), Check::Structure) {
             Found::Record(view) => {
                 engine.queues.apply(&view);
-                *last = Some((position, view.store_ms()));
-                reader.segment(span).set_last_store_ms(view.store_ms());
-                return Ok(position + u64::from(view.size()));
+                piece.last = Some((piece.end, view.store_ms()));
+                piece.records += 1;
+                piece.end += u64::from(view.size());
             }
-            Found::Padding => return Ok(end),
-            // Perhaps only a part of it was looked at.
-            _ if look < left => look = left,
-            _ => return Err(damaged(reader, position)),
+            Found::Padding => {
+                piece.end = segment_end;
+                break;
+            }
+            Found::Nothing | Found::Damaged(_) => break,
         }
     }
+    piece
 }
 
 fn damaged(reader: &LogReader, position: Position) -> Error {

@@ -71,6 +71,7 @@ impl Step for PrepareStep {
             return Ok(Next::Again);
         }
         if now_ms >= self.retry_ms && self.nears_end(&segment, appended) {
+            segment.settle_name()?;
             // No room is no failure of the store yet: the append that needs it will say so.
             if let Err(error) = engine.supply.prepare(segment.end()) {
                 log::debug!("the next segment cannot be prepared yet: {error}");

@@ -3,8 +3,7 @@
 
 use std::fs;
 
-use serde_json::Value;
-use spanlog::{ErrorKind, Message, OnDamage, Options, Position};
+use spanlog::{ErrorKind, Message, OnDamage, Options, Position, Store};
 
 use crate::answers::{check, check_history, read};
 use crate::store::{Golden, number, rows, sha256, tree};
@@ -95,7 +94,7 @@ fn damage_in_the_middle_is_passed_over() {
     check_both_sides(&golden, &golden.reopen());
 }
 
-fn check_both_sides(golden: &Golden, store: &spanlog::Store) {
+fn check_both_sides(golden: &Golden, store: &Store) {
     let whole = golden.records().iter().filter(|row| row["blank"].is_null());
     for row in whole.filter(|row| number(&row["offset"]) != DAMAGE.start) {
         let record = store.get(Position::new(number(&row["offset"]))).expect("a record");
@@ -144,7 +143,7 @@ fn records_behind_the_end_are_saved() {
     check_history(&golden, &golden.reopen());
 }
 
-fn check_cut(golden: &Golden, store: &spanlog::Store) {
+fn check_cut(golden: &Golden, store: &Store) {
     let recovery = store.recovery();
     assert_eq!(recovery.end.get(), DAMAGE.start);
     let saved = recovery.salvaged.as_ref().expect("what stood behind is saved");

@@ -3,6 +3,7 @@
 //! works on an unpacked copy; where RocketMQ's answer is a loss, the test says what spanlog's is.
 
 mod answers;
+mod away;
 mod damaged;
 mod store;
 mod whole;

@@ -28,7 +28,7 @@ const AGREED: [&str; 13] = [
     "v5-transactions-and-delay",
 ];
 
-const SEVERAL_DIRECTORIES: [&str; 3] = ["v49-multipath-crash", "v5-expired", "v5-multipath"];
+pub const SEVERAL_DIRECTORIES: [&str; 3] = ["v49-multipath-crash", "v5-expired", "v5-multipath"];
 
 #[test]
 fn every_golden_store_is_tried() {
@@ -191,32 +191,6 @@ fn without(golden: &Golden, left_off: usize) -> Options {
     let mut options = golden.options();
     options.directories.remove(left_off);
     options
-}
-
-/// With a directory away, the rest is served and the hole is told by range.
-#[test]
-fn what_is_left_of_a_store_is_served() {
-    let golden = Golden::unpack("v5-multipath");
-    golden.open().close().expect("it closes");
-    let away = golden.root.join("elsewhere");
-    fs::rename(&golden.paths[1], &away).expect("it moves");
-    let refused = golden.try_open(Options::new().background(false)).err().expect("one is away");
-    assert_eq!(refused.kind(), ErrorKind::Offline);
-    let options = Options::new().background(false).allow_offline(true).read_only(true);
-    let store = golden.try_open(options).expect("the rest opens");
-    let holes = [4096..8192, 16384..20480, 28672..32768, 40960..43445];
-    for row in golden.records().iter().filter(|row| row["blank"].is_null()) {
-        let at = number(&row["offset"]);
-        let outcome = store.get(Position::new(at));
-        match holes.iter().any(|hole| hole.contains(&at)) {
-            true => assert!(outcome.is_err(), "{at} is on the directory that is away"),
-            false => assert_eq!(outcome.expect("it is there").len() as u64, number(&row["size"])),
-        }
-    }
-    assert_eq!(store.recovery().offline, holes[..3]);
-    store.close().expect("it closes");
-    fs::rename(&away, &golden.paths[1]).expect("it moves back");
-    check(&golden, &golden.reopen());
 }
 
 /// Slots 0, 8 and 40 of `checkpoint` say to RocketMQ what its own would (format: section 5).

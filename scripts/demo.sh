@@ -1,0 +1,123 @@
+#!/usr/bin/env bash
+# The main job on a temporary store over three directories of unequal size: take in a real log
+# file, read it back, fill a disk, clean, kill the process that appends, recover. INPUT=FILE takes
+# another log file. Everything it makes is gone when it ends.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH:/usr/sbin:/sbin"
+
+if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then bold=$'\e[1m' good=$'\e[32m' bad=$'\e[31m' off=$'\e[0m'; else bold='' good='' bad='' off=''; fi
+step=0
+say() { step=$((step + 1)); printf '\n%s%d. %s%s\n' "$bold" "$step" "$1" "$off"; }
+show() { printf '   $ spanlog %s\n' "$*"; "$spanlog" "$@" | sed "s|$work/||g; s/^/     /"; }
+well() { printf '   %sok%s %s\n' "$good" "$off" "$1"; }
+fail() { printf '   %sFAILED%s %s\n' "$bad" "$off" "$1"; exit 1; }
+
+input=${INPUT:+$(realpath "$INPUT")}
+for candidate in /var/log/dpkg.log /var/log/dpkg.log.1 /var/lib/dpkg/status; do
+    [ -n "$input" ] && break
+    if [ -s "$candidate" ]; then input=$candidate; fi
+done
+[ -s "$input" ] || fail "no log file to take in: name one with INPUT=FILE"
+
+echo "Building the command (the first time takes a minute)."
+cargo build --release --locked --quiet -p spanlog-cli
+spanlog=$(realpath "${CARGO_TARGET_DIR:-target}/release/spanlog")
+
+work=$(mktemp -d "${TMPDIR:-/tmp}/spanlog-demo.XXXXXX")
+appender=''
+mounted=()
+finish() {
+    [ -z "$appender" ] || kill -9 "$appender" 2>/dev/null || true
+    cd /
+    for dir in ${mounted[@]+"${mounted[@]}"}; do umount "$dir" || true; done
+    rm -rf "$work"
+}
+trap finish EXIT
+grep -v '^[[:space:]]*$' "$input" >"$work/lines" || fail "$input has no lines"
+lines=$(wc -l <"$work/lines")
+
+mkdir "$work/small" "$work/medium" "$work/large"
+kind='plain folders on one disk (as root they would be file systems of their own)'
+if [ "$(id -u)" = 0 ]; then
+    for pair in small:6 medium:12 large:24; do
+        dir=$work/${pair%:*}
+        if mount -t tmpfs -o "size=${pair#*:}m" spanlog-demo "$dir" 2>/dev/null; then mounted+=("$dir"); fi
+    done
+    [ ${#mounted[@]} -ne 3 ] || kind='file systems of 6, 12 and 24 MiB'
+fi
+store=(--root root)
+cd "$work"
+
+say "One log over three directories: $kind"
+echo "   taking in $lines lines of $input, tags from column 3, keys from column 4"
+show append "${store[@]}" --path small --path medium --path large --segment-size 256KiB \
+    --topic packages --queues 4 --tag-column 3 --key-column 4 --lines "$work/lines" --no-acks
+
+say 'Read back, every line of it'
+"$spanlog" read "${store[@]}" --topic packages --bodies | sort >"$work/read"
+sort "$work/lines" | cmp -s - "$work/read" || fail 'what was read is not what was taken in'
+well "$lines lines came back, byte for byte"
+for queue in 0 1 2 3; do
+    "$spanlog" read "${store[@]}" --topic packages --queue $queue --bodies >"$work/queue"
+    # Within a queue the order is that of the file: its lines are a subsequence of it.
+    awk 'NR == FNR { want[++n] = $0; next } i < n && $0 == want[i + 1] { i++ } END { exit i != n }' \
+        "$work/queue" "$work/lines" || fail "queue $queue is out of order"
+done
+well 'each of the 4 queues is in order'
+show read "${store[@]}" --topic packages --queue 0 --count 3 --verify
+
+say 'Where it lies'
+show inspect "${store[@]}"
+
+say 'Fill the disks: one that is above its mark is skipped, then the oldest segments go'
+skipped='' cleaned=''
+for round in $(seq 1 60); do
+    "$spanlog" append "${store[@]}" --topic packages --queues 4 --lines "$work/lines" --no-acks \
+        --json >"$work/out" 2>"$work/err" || true
+    if [ -z "$skipped" ] && "$spanlog" disks "${store[@]}" --json | grep -q '"pressure":"force"'; then
+        skipped=$round
+        echo "   after round $round a disk is above its mark:"
+        show disks "${store[@]}"
+    fi
+    "$spanlog" clean "${store[@]}" --json >"$work/cleaned" 2>&1 || true
+    if grep -q '"reason":"forced"\|"reason":"expired"' "$work/cleaned"; then cleaned=$round; break; fi
+    [ ${#mounted[@]} -eq 3 ] || [ "$round" -lt 3 ] || break
+done
+if [ ${#mounted[@]} -eq 3 ]; then
+    [ -n "$skipped" ] || fail 'no disk was ever skipped'
+    [ -n "$cleaned" ] || fail 'nothing was ever cleaned'
+    echo "   after round $cleaned every disk was above it, and the oldest segments went:"
+    grep -o '"text":"[^"]*"' cleaned | head -n 3 | sed 's/"text":"\(.*\)"/     \1/' || true
+    show disks "${store[@]}"
+    "$spanlog" append "${store[@]}" --topic packages --lines "$work/lines" --no-acks >/dev/null
+    well 'and appending goes on'
+else
+    echo '   (plain folders share one big disk, so nothing fills up; a dry run instead)'
+    show clean "${store[@]}" --dry-run
+fi
+
+say 'Kill it in the middle of appending'
+seq 1 5000000 | sed 's/^/event /' >"$work/events"
+"$spanlog" append "${store[@]}" --topic events --lines "$work/events" --acks --no-color >"$work/acks" 2>/dev/null &
+appender=$!
+for _ in $(seq 1 500); do
+    [ "$(wc -l <"$work/acks")" -lt 3000 ] || break
+    sleep 0.01
+done
+kill -9 "$appender" && wait "$appender" 2>/dev/null || true
+appender=''
+# The last line may be torn: the kill hit the printer too.
+acknowledged=$(($(wc -l <"$work/acks")))
+[ "$acknowledged" -gt 0 ] || fail 'nothing was acknowledged before the kill'
+echo "   killed with SIGKILL after $acknowledged acknowledged messages"
+show recover "${store[@]}"
+"$spanlog" read "${store[@]}" --topic events --queue 0 --bodies >"$work/survivors"
+survivors=$(wc -l <"$work/survivors")
+[ "$survivors" -ge "$acknowledged" ] || fail "only $survivors of $acknowledged came back"
+head -n "$survivors" "$work/events" | cmp -s - "$work/survivors" || fail 'the messages differ'
+well "$survivors messages are there: all $acknowledged that were acknowledged, in order, byte for byte"
+
+say 'Gone without a trace'
+show destroy "${store[@]}" --yes
+printf '\n%sThat was spanlog.%s README.md has the rest.\n' "$bold" "$off"

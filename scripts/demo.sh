@@ -88,7 +88,9 @@ if [ ${#mounted[@]} -eq 3 ]; then
     [ -n "$skipped" ] || fail 'no disk was ever skipped'
     [ -n "$cleaned" ] || fail 'nothing was ever cleaned'
     echo "   after round $cleaned every disk was above it, and the oldest segments went:"
-    grep -o '"text":"[^"]*"' cleaned | head -n 3 | sed 's/"text":"\(.*\)"/     \1/' || true
+    grep -o '"base":[0-9]*,[^}]*"text":"dropped[^"]*"' cleaned |
+        sed 's|"base":\([0-9]*\),.*"path":"\([^"]*\)".*"text":"\(.*\)"|     \1 in \2: \3|' |
+        sed "s|$work/||" || true
     show disks "${store[@]}"
     "$spanlog" append "${store[@]}" --topic packages --lines "$work/lines" --no-acks >/dev/null
     well 'and appending goes on'

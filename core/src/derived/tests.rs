@@ -37,7 +37,7 @@ fn record(offset: u64, position: u64) -> Vec<u8> {
     };
     let id = UniqueIds::new([127, 0, 0, 1].into(), 1, 1, 0).next(0);
     let mut bytes = Vec::new();
-    encode(&Message::new("T", 0, &[0; 37]), &encoding, &id, &mut bytes).unwrap();
+    encode(&Message::new("T", 0, &[0; 46]), &encoding, &id, &mut bytes).unwrap();
     assert_eq!(bytes.len() as u64, SIZE, "adapt the body");
     stamp(&mut bytes, &Stamp { position, queue_offset: offset, store_ms: 7 });
     bytes

@@ -113,7 +113,7 @@ impl Workers {
 
 impl Worker {
     fn work(mut self) {
-        while !self.stop.load(Ordering::Acquire) {
+        while !self.is_stopping() {
             match self.run() {
                 Next::Again => {}
                 Next::At(time) => self.sleep_until(time),
@@ -125,24 +125,34 @@ impl Worker {
     /// Sleeps until the bell rings. The flag is up before the last look for work, so that who
     /// adds work after that look rings.
     fn idle(&mut self) {
-        (self.bell)(&self.engine).wait(GATHER);
-        if self.run() != Next::Idle {
+        self.nap(GATHER);
+        if self.is_stopping() || self.run() != Next::Idle {
             return;
         }
         self.asleep(true);
-        for nap in [DOZE, LONGEST] {
-            if self.run() != Next::Idle || (self.bell)(&self.engine).wait(nap) {
+        for longest in [DOZE, LONGEST] {
+            if self.run() != Next::Idle || self.nap(longest) {
                 break;
             }
         }
         self.asleep(false);
     }
 
+    /// Sleeps until the bell rings, at most so long, and not at all once the store closes: the
+    /// bell may have been heard already. Says whether to look at once.
+    fn nap(&self, longest: Duration) -> bool {
+        self.is_stopping() || (self.bell)(&self.engine).wait(longest)
+    }
+
+    fn is_stopping(&self) -> bool {
+        self.stop.load(Ordering::Acquire)
+    }
+
     fn sleep_until(&mut self, time: i64) {
         let left = time.saturating_sub(self.engine.clock.now_ms());
         let nap = Duration::from_millis(u64::try_from(left).unwrap_or(0)).min(LONGEST);
         self.asleep(true);
-        (self.bell)(&self.engine).wait(nap);
+        self.nap(nap);
         self.asleep(false);
     }
 

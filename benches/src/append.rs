@@ -44,10 +44,8 @@ fn beside_write(
 pub fn two_writers(setup: &Setup) -> Outcome<Vec<Figure>> {
     let (count, body) = (setup.sizes.large, body(1024));
     let bytes = count * record(&body)?.len() as u64;
-    let mut sides: [Side<'_>; 2] = [
-        Box::new(|| doubles(setup, count, &body)),
-        Box::new(|| singles(setup, count, &body)),
-    ];
+    let mut sides: [Side<'_>; 2] =
+        [Box::new(|| doubles(setup, count, &body)), Box::new(|| singles(setup, count, &body))];
     figure(setup, "append_1k_two_writers", bytes, &mut sides)
 }
 
@@ -55,10 +53,8 @@ pub fn two_writers(setup: &Setup) -> Outcome<Vec<Figure>> {
 pub fn batches(setup: &Setup) -> Outcome<Vec<Figure>> {
     let (count, body) = (setup.sizes.small, body(128));
     let bytes = count * record(&body)?.len() as u64;
-    let mut sides: [Side<'_>; 2] = [
-        Box::new(|| in_batches(setup, count, &body)),
-        Box::new(|| singles(setup, count, &body)),
-    ];
+    let mut sides: [Side<'_>; 2] =
+        [Box::new(|| in_batches(setup, count, &body)), Box::new(|| singles(setup, count, &body))];
     figure(setup, "batch_16x128", bytes, &mut sides)
 }
 
@@ -91,9 +87,8 @@ fn singles(setup: &Setup, count: u64, body: &[u8]) -> Outcome<f64> {
 }
 
 fn doubles(setup: &Setup, count: u64, body: &[u8]) -> Outcome<f64> {
-    let half = |store: &spanlog::Store| {
-        append(store, count / 2, body).map_err(|error| error.to_string())
-    };
+    let half =
+        |store: &spanlog::Store| append(store, count / 2, body).map_err(|error| error.to_string());
     in_new_store(setup, count, |store| {
         thread::scope(|scope| {
             let other = scope.spawn(|| half(store));

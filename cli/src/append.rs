@@ -53,7 +53,8 @@ pub struct AppendArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub queue: u32,
     /// Spreads over N queues instead: by the hash of the first key, without keys in turn
-    #[arg(long, value_name = "N", conflicts_with = "queue", value_parser = value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", conflicts_with = "queue",
+        value_parser = value_parser!(u32).range(1..))]
     pub queues: Option<u32>,
     /// What consumers filter by
     #[arg(long, alias = "tag")]
@@ -65,10 +66,12 @@ pub struct AppendArgs {
     #[arg(long = "property", value_name = "NAME=VALUE", value_parser = property)]
     pub properties: Vec<(String, String)>,
     /// Takes the tags from this column of each line, counted from 1, between blanks
-    #[arg(long, value_name = "N", conflicts_with_all = ["body", "body_file"], value_parser = value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", conflicts_with_all = ["body", "body_file"],
+        value_parser = value_parser!(u16).range(1..))]
     pub tag_column: Option<u16>,
     /// Takes a key from this column of each line
-    #[arg(long, value_name = "N", conflicts_with_all = ["body", "body_file"], value_parser = value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", conflicts_with_all = ["body", "body_file"],
+        value_parser = value_parser!(u16).range(1..))]
     pub key_column: Option<u16>,
     /// Answers each message only once it is on the device
     #[arg(long)]

@@ -53,10 +53,12 @@ pub struct BenchArgs {
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
     pub messages: Option<u64>,
     /// Messages appended together
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "N", default_value_t = 1,
+        value_parser = value_parser!(u32).range(1..=100_000))]
     pub batch: u32,
     /// Threads that append, each to a queue of its own
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = value_parser!(u32).range(1..=256))]
+    #[arg(long, value_name = "N", default_value_t = 1,
+        value_parser = value_parser!(u32).range(1..=256))]
     pub threads: u32,
     /// Waits for the device after each batch
     #[arg(long)]

@@ -30,8 +30,8 @@ Expired segments go at any hour, the oldest first; others only when disks are ab
 last segment never goes. Without --dry-run the store must not be open elsewhere: a program that has
 it open cleans by itself.
 
-In JSON the answer is one object: dry_run, dropped, bytes, start, segments (each with base, len_bytes,
-path, drop, reason, text, last_store_ms, age_ms, expires_ms, held).";
+In JSON the answer is one object: dry_run, dropped, bytes, start, segments (each with base,
+len_bytes, path, drop, reason, text, last_store_ms, age_ms, expires_ms, held).";
 
 /// What to clean.
 #[derive(Args, Debug)]

@@ -19,8 +19,8 @@ Examples:
   spanlog disks --root /data/log --clean-ratio 60% --retention 24h
 
 Usage is what `df` computes: used / (used + available). The state of a disk is the highest mark it
-is above: clean (expired segments go at once), force (it takes no new segment; when all are, segments
-go before their age) or refuse (when all are, appends are refused; reads go on).
+is above: clean (expired segments go at once), force (it takes no new segment; when all are,
+segments go before their age) or refuse (when all are, appends are refused; reads go on).
 
 In JSON the answer is one object: root, directories, refused (why, or null), retention_ms,
 delete_hours, next (drop, bytes, start, segments). It changes nothing, and works beside a writer.";

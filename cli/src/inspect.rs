@@ -17,7 +17,7 @@ use crate::table::{Cell, Table};
 const AFTER_HELP: &str = "\
 Examples:
   spanlog inspect --root /data/log
-  spanlog inspect --conf /etc/rocketmq/broker.conf --json | jq '.queues[] | select(.topic == \"web\")'
+  spanlog inspect --conf /etc/rocketmq/broker.conf --json | jq '.queues[]'
 
 In JSON the answer is one object: root, was_clean, watermarks (start, flushed, indexed, appended),
 segment_len_bytes, directories, segments, queues, offline, refused, poisoned, maps.

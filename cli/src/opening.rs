@@ -72,7 +72,8 @@ pub struct OptionArgs {
     #[arg(long)]
     pub no_forced_clean: bool,
     /// What to do about damage below what was flushed
-    #[arg(long, value_name = "CHOICE", value_parser = named::<OnDamage>(&["refuse", "skip", "cut"]))]
+    #[arg(long, value_name = "CHOICE",
+        value_parser = named::<OnDamage>(&["refuse", "skip", "cut"]))]
     pub on_damage: Option<OnDamage>,
     /// Serve what is there although directories are missing
     #[arg(long)]

@@ -19,8 +19,8 @@ Examples:
 Every opening recovers; this command does nothing else. Whole records behind the place where a
 crash tore the log are saved in a file beside the store before the log is cut.
 
-In JSON the answer is one object: root, changed, was_clean, scanned_from, end, records, rebuilt_queues,
-torn_tail, salvaged, skipped, offline, ignored.";
+In JSON the answer is one object: root, changed, was_clean, scanned_from, end, records,
+rebuilt_queues, torn_tail, salvaged, skipped, offline, ignored.";
 
 /// Which store to recover.
 #[derive(Args, Debug)]

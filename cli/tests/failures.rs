@@ -1,5 +1,5 @@
 //! Exit codes and errors, as text and as objects.
-#![allow(clippy::disallowed_methods)]
+#![allow(clippy::disallowed_methods, clippy::print_stdout)]
 
 mod command;
 
@@ -195,8 +195,8 @@ fn a_broker_conf_names_the_store() {
     assert_eq!(found["segment_len_bytes"], 65_536);
     fs::write(place.path("broker.conf"), conf + "\ndiskSpaceWarningLevelRatio=95\n").unwrap();
     let error = place.run("inspect --conf @/broker.conf --json").error(3);
-    let text = "line 10: diskSpaceWarningLevelRatio is \"95\": it must be a whole number from 35 to \
-        90, in percent";
+    let text = "line 10: diskSpaceWarningLevelRatio is \"95\": it must be a whole number \
+        from 35 to 90, in percent";
     assert_eq!(error["message"], text);
     assert_eq!(error["path"], place.text("broker.conf"));
 }

@@ -14,7 +14,8 @@ use serde_json::Value;
 /// Starts an append that is fed numbered lines until it ends.
 fn feed(place: &Place, more: &str) -> Child {
     let line = format!(
-        "append --path @/a --path @/b --path @/c --segment-size 1MiB --topic t --lines --json {more}"
+        "append --path @/a --path @/b --path @/c --segment-size 1MiB --topic t --lines --json \
+         {more}"
     );
     let mut child = command(&place.words(&line)).stdin(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();

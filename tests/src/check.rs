@@ -1,6 +1,8 @@
 //! Compares a store with the model of what must be in it.
 
-use spanlog::{Batch, ErrorKind, MessageView, Position, QueueOffset, ReadLimits, ReadStatus, Store};
+use spanlog::{
+    Batch, ErrorKind, MessageView, Position, QueueOffset, ReadLimits, ReadStatus, Store,
+};
 
 use crate::model::{Entry, Model};
 

@@ -106,9 +106,9 @@ impl Model {
     /// The messages of a queue that are kept and lie below `end`, in order.
     pub fn kept(&self, line: usize, end: u64) -> impl Iterator<Item = &Entry> {
         let first = self.log.partition_point(|entry| entry.position < self.start);
-        self.log[first..].iter().filter(move |entry| {
-            entry.line == line && entry.offset.is_some() && entry.end() <= end
-        })
+        self.log[first..]
+            .iter()
+            .filter(move |entry| entry.line == line && entry.offset.is_some() && entry.end() <= end)
     }
 
     /// The first offset kept and the next to come, of what lies below `end`.

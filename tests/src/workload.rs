@@ -221,7 +221,8 @@ fn put(world: &mut World, count: usize, durable: bool) -> Checked {
         }
         Err(error) => {
             explain(world, &error)?;
-            if after != before {
+            // The padding that closes a segment may be there without the record behind it.
+            if after != before && after % world.model.segment_len != 0 {
                 draft.enter(world, after - total, &sizes, false);
             }
             Ok(())
@@ -259,10 +260,8 @@ fn read(world: &mut World) -> Checked {
         return Ok(());
     }
     let from = world.rng.u64(min..max);
-    let limits = ReadLimits {
-        max_messages: world.rng.usize(1..20),
-        max_bytes: world.rng.u64(1..10_000),
-    };
+    let limits =
+        ReadLimits { max_messages: world.rng.usize(1..20), max_bytes: world.rng.u64(1..10_000) };
     let outcome = world.open_store().read(&topic, queue, QueueOffset::new(from), limits);
     let batch = match outcome {
         Err(error) => return explain(world, &error),
@@ -334,13 +333,7 @@ fn flush(world: &mut World) -> Checked {
 }
 
 fn run_task(world: &mut World) -> Checked {
-    let tasks = [
-        Task::Flush,
-        Task::Index,
-        Task::Checkpoint,
-        Task::Probe,
-        Task::Prepare,
-    ];
+    let tasks = [Task::Flush, Task::Index, Task::Checkpoint, Task::Probe, Task::Prepare];
     let task = tasks[world.rng.usize(..tasks.len())];
     let outcome = world.open_store().run(task);
     world.note(format!("run {task:?}: {}", told(&outcome)));
@@ -488,8 +481,9 @@ fn change_directories(world: &mut World) -> Checked {
         }
         Ok(()) => {}
     }
-    world.dirs = world.open_store().disks().map_or(world.dirs.clone(), |rows| {
-        rows.into_iter().map(|row| row.path).collect()
-    });
+    world.dirs = world
+        .open_store()
+        .disks()
+        .map_or(world.dirs.clone(), |rows| rows.into_iter().map(|row| row.path).collect());
     Ok(())
 }

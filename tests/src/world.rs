@@ -217,7 +217,8 @@ impl World {
         let mut seen = self.model.clone();
         seen.start = store.watermarks().start.get();
         for line in 0..seen.lines.len() {
-            check::queue(&store, &seen, line, end, 7).map_err(|what| format!("read-only: {what}"))?;
+            check::queue(&store, &seen, line, end, 7)
+                .map_err(|what| format!("read-only: {what}"))?;
         }
         drop(store);
         ensure!(self.disk.changes() == before, "a read-only open changed something");

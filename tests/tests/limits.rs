@@ -54,3 +54,44 @@ fn too_many_dependencies_and_a_runtime_are_found() {
     assert_eq!(faults(&with(&["a", "b", "c", "d", "e", "f", "g"])).len(), 1);
     assert_eq!(faults(&with(&["tokio"])), ["tokio"]);
 }
+
+/// What `FORMAT.md` says a constant is.
+fn documented(format: &str, name: &str) -> Option<String> {
+    let row = format.lines().find(|line| line.starts_with(&format!("| {name} | ")))?;
+    Some(row.split('|').nth(2)?.trim().to_owned())
+}
+
+/// The constants of the code that are not what `FORMAT.md` says.
+fn out_of_step(format: &str) -> Vec<String> {
+    use spanlog::record as r;
+    let magic = |value: i32| format!("{value:08X}");
+    let code = [
+        ("MAGIC_V1", magic(r::MAGIC_V1)),
+        ("MAGIC_V2", magic(r::MAGIC_V2)),
+        ("MAGIC_PADDING", magic(r::MAGIC_PADDING)),
+        ("PADDING_BYTES", r::PADDING_BYTES.to_string()),
+        ("MIN_RECORD_BYTES", r::MIN_RECORD_BYTES.to_string()),
+        ("MAX_TOPIC_BYTES", r::MAX_TOPIC_BYTES.to_string()),
+        ("MAX_PROPERTIES_BYTES", r::MAX_PROPERTIES_BYTES.to_string()),
+        ("SLOTS_BYTES", spanlog::disk::slots::Slots::LEN.to_string()),
+    ];
+    let differs = |(name, value): &(&str, String)| documented(format, name).as_ref() != Some(value);
+    code.into_iter().filter(differs).map(|(name, value)| format!("{name} is {value}")).collect()
+}
+
+fn format_document() -> String {
+    std::fs::read_to_string(source::workspace().join("FORMAT.md")).expect("FORMAT.md is there")
+}
+
+#[test]
+fn the_format_document_is_in_step_with_the_code() {
+    assert_eq!(out_of_step(&format_document()), [""; 0]);
+}
+
+#[test]
+fn a_format_document_out_of_step_is_found() {
+    let wrong = format_document().replace("| PADDING_BYTES | 8 |", "| PADDING_BYTES | 9 |");
+    assert_eq!(out_of_step(&wrong), ["PADDING_BYTES is 8"]);
+    let missing = format_document().replace("| MAGIC_V2 |", "| MAGIC |");
+    assert_eq!(out_of_step(&missing), ["MAGIC_V2 is DAA320AB"]);
+}

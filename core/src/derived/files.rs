@@ -173,8 +173,13 @@ impl UnitFiles {
     /// Removes the files behind the one that holds `end`, and zeros what is left behind it.
     pub(super) fn cut_after(&self, end: u64) -> Result<()> {
         let end = Position::new(end * UNIT_BYTES);
-        for segment in self.chain.cut_after(end).into_iter().rev() {
+        let cut = self.chain.cut_after(end);
+        for segment in cut.iter().rev() {
             segment.remove()?;
+        }
+        if !cut.is_empty() {
+            // Dead units must not come back with a name that is undone.
+            self.disk.sync_dir(&self.dir)?;
         }
         let snapshot = self.chain.snapshot();
         let Some(last) = snapshot.find(end) else { return Ok(()) };
@@ -183,25 +188,23 @@ impl UnitFiles {
         Ok(())
     }
 
-    /// Zeros the units from `at` on, up to the first that was never written.
+    /// Zeros whatever is written from `at` on; a crash may have left holes between dead units.
     fn zero_written(&self, segment: &Arc<Segment>, at: u64) -> Result<()> {
         let file = segment.file()?;
-        let mut chunk = [0; 4000];
+        let mut chunk = [0; 4096];
+        let mut is_dirty = false;
         let mut from = at;
-        while from < segment.len_bytes() {
-            let left = usize::try_from(segment.len_bytes() - from).unwrap_or(usize::MAX);
-            let now = &mut chunk[..left.min(4000)];
-            file.read_at(from, now)?;
-            if now.iter().all(|&byte| byte == 0) {
-                break;
+        while let Some(data) = file.next_data(from)? {
+            let left = usize::try_from(segment.len_bytes() - data).unwrap_or(usize::MAX);
+            let now = &mut chunk[..left.min(4096)];
+            file.read_at(data, now)?;
+            from = data + now.len() as u64;
+            if now.iter().any(|&byte| byte != 0) {
+                file.zero(data, from)?;
+                is_dirty = true;
             }
-            from += now.len() as u64;
         }
-        if from == at {
-            return Ok(());
-        }
-        file.zero(at, from)?;
-        file.sync()
+        if is_dirty { file.sync() } else { Ok(()) }
     }
 
     /// Removes the files wholly below `start`, but never the last one; says how many went.

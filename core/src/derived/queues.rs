@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 
@@ -23,6 +24,8 @@ pub struct Queues {
     table: Table,
     /// Queues with units that are in no file, or in files that are not durable.
     touched: Mutex<Touched>,
+    /// A flush failed: what it was to make durable is not known any more.
+    failed: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -46,7 +49,7 @@ impl Queues {
     /// No queues yet.
     #[must_use]
     pub fn new(dir: &Path, shelf: Shelf) -> Self {
-        Self { dir: dir.to_owned(), shelf, table: Table::new(), touched: Mutex::default() }
+        Self { dir: dir.to_owned(), shelf, table: Table::new(), touched: Mutex::default(), failed: AtomicBool::new(false) }
     }
 
     /// Forgets every queue, to begin anew.
@@ -107,10 +110,16 @@ impl Queues {
     /// Makes everything published durable.
     ///
     /// # Errors
-    /// What the disk says; a file must not be flushed again after a failure.
+    /// What the disk says, and `Poisoned` ever after: a file must not be flushed again, and what
+    /// the next opening derives anew is written anew.
     pub fn sync(&self) -> Result<()> {
+        if self.failed.load(Ordering::Acquire) {
+            let text = "a flush of the queues failed earlier: reopen the store";
+            return Err(Error::new(ErrorKind::Poisoned, text).at(&self.dir));
+        }
         let unsynced = std::mem::take(&mut self.touched.lock().unsynced);
-        unsynced.iter().try_for_each(|queue| queue.sync())
+        let synced = unsynced.iter().try_for_each(|queue| queue.sync());
+        synced.inspect_err(|_| self.failed.store(true, Ordering::Release))
     }
 
     /// What [`Queues::resume`] needs to know of each queue.

@@ -326,9 +326,12 @@ fn offsets_that_were_lost_do_not_come_back() {
 
 // Taking up again.
 
+/// What a test does to a disk.
+type Damage = fn(&MemDisk);
+
 #[test]
 fn a_queue_that_is_not_whole_is_told() {
-    let rows: [(&str, fn(&MemDisk)); 6] = [
+    let rows: [(&str, Damage); 6] = [
         ("all files are gone", |disk| disk.lose(Path::new("/cq/T/0"))),
         ("the first file is gone", |disk| disk.lose(&file(0))),
         ("one between is gone", |disk| disk.lose(&file(1))),

@@ -198,15 +198,21 @@ fn absent(id: u64, role: Role, path: &Path, why: String) -> Resolved {
     Resolved { id: Some(id), path, device: 0, inode: 0, role, offline: Some(why), named: None }
 }
 
-/// Spelling does not matter: a directory is its file system and its number there.
+/// Spelling does not matter: a directory is its file system and its number there. A copy that
+/// carries the label of the original is one too many, too.
 fn check_distinct(found: &[Resolved]) -> Result<()> {
     for (at, row) in found.iter().enumerate() {
-        let same = |other: &&Resolved| match (&row.offline, &other.offline) {
-            (None, None) => (row.device, row.inode) == (other.device, other.inode),
-            _ => row.id.is_some() && row.id == other.id,
+        let is_there = |other: &Resolved| row.offline.is_none() && other.offline.is_none();
+        let same_place = |other: &Resolved| {
+            is_there(other) && (row.device, row.inode) == (other.device, other.inode)
         };
+        let same =
+            |other: &&Resolved| same_place(other) || (row.id.is_some() && row.id == other.id);
         if let Some(other) = found[..at].iter().find(same) {
-            let text = format!("the directory is named twice, also as {}", other.path.display());
+            let text = match same_place(other) {
+                true => format!("the directory is named twice, also as {}", other.path.display()),
+                false => format!("the directory is a copy of {}", other.path.display()),
+            };
             return Err(Error::new(ErrorKind::Invalid, text).at(&row.path));
         }
     }

@@ -192,6 +192,8 @@ impl Log {
         tail.pad()?;
         self.chain.push(Arc::clone(segment));
         tail.open = Some(next);
+        // The padding is a part of the log, whatever becomes of the record behind it.
+        self.appended.publish(tail.end);
         Ok(())
     }
 

@@ -56,14 +56,7 @@ impl Scan {
     /// A walk that begins at `from`, where a record must begin.
     #[must_use]
     pub fn new(snapshot: Snapshot, from: Position, check: Check) -> Self {
-        Self {
-            snapshot,
-            position: from,
-            check,
-            mapped: None,
-            resident: 0,
-            last: None,
-        }
+        Self { snapshot, position: from, check, mapped: None, resident: 0, last: None }
     }
 
     /// Where the walk stands.

@@ -72,7 +72,8 @@ impl Segment {
             access,
             open: Mutex::default(),
             used: AtomicU64::new(0),
-            named: AtomicBool::new(true),
+            // Who made the file may have been killed before its name was durable.
+            named: AtomicBool::new(access == Access::Read),
             dropped: AtomicBool::new(false),
             last_store_ms: AtomicI64::new(i64::MIN),
         }

@@ -106,6 +106,8 @@ impl Store {
         self.check_appendable()?;
         check_batch(messages)?;
         DRAFT.with_borrow_mut(|draft| {
+            // A panic that somebody caught may have left something.
+            draft.clear();
             let outcome = self.put_draft(messages, draft);
             draft.clear();
             outcome

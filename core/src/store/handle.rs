@@ -307,6 +307,7 @@ impl Store {
         let target = engine.log.appended();
         engine.log.flush_to(target)?;
         engine.index_to(target)?;
+        engine.queues.follow(engine.log.start())?;
         // A segment that nothing was written to yet has a name all the same.
         engine.log.chain().snapshot().last().map_or(Ok(()), |last| last.settle_name())?;
         CheckpointStep::write(engine, true)?;

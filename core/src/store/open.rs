@@ -294,12 +294,7 @@ impl Opening {
         Ok(())
     }
 
-    fn assemble(
-        mut self,
-        derived: Derived,
-        report: Recovery,
-        known: &Known,
-    ) -> Result<Store> {
+    fn assemble(mut self, derived: Derived, report: Recovery, known: &Known) -> Result<Store> {
         let registry = self.fleet.registry().clone();
         let marks = match self.options.read_only {
             true => None,

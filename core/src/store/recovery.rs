@@ -214,6 +214,8 @@ impl<'a> Walk<'a> {
         }
         self.queues.publish()?;
         self.report.end = self.scan.position();
+        // An empty segment that was made ready, as RocketMQ leaves them, is made again.
+        cut |= self.snapshot.last().is_some_and(|last| self.report.end < last.base());
         Ok(Outcome { last: self.scan.last(), cut, patchy: false, report: self.report })
     }
 

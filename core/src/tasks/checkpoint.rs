@@ -40,10 +40,11 @@ impl CheckpointStep {
         // Without a last record the ledger fits no log: see `Engine::patchy`.
         let known = last.filter(|_| !engine.patchy);
         let ledger = Ledger { position, last: known, queues };
+        // The start first: offsets that follow it must not outrun it.
+        engine.write_marks(clean)?;
         let path = engine.root.join(OWN_DIR).join(LEDGER);
         engine.disk.replace(&path, &ledger.encode())?;
         engine.ledger.store(position.get(), Ordering::Release);
-        engine.write_marks(clean)?;
         engine.rocketmq.write(engine.disk.as_ref(), last)
     }
 }

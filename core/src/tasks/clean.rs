@@ -57,14 +57,16 @@ impl CleanStep {
             directories.iter().position(|row| row.id == segment.directory()).unwrap_or(usize::MAX)
         };
         let segments = snapshot.segments();
-        // Behind the first segment that is young no time matters, and asking costs a map each.
+        // Behind the young segments that one round may force out no time matters, and asking
+        // costs a map each.
         let policy = engine.disks.policy();
-        let mut young = false;
+        let mut young = 0;
         let mut facts = Vec::with_capacity(segments.len());
         for (at, segment) in segments.iter().enumerate() {
-            let last_store_ms = if young { None } else { last_store_ms(&snapshot, at) };
-            young |= last_store_ms
-                .is_some_and(|time| time <= now_ms && now_ms.abs_diff(time) < policy.retention_ms);
+            let matters = young <= policy.max_forced_per_round;
+            let last_store_ms = if matters { last_store_ms(&snapshot, at) } else { None };
+            let is_young = |time| time <= now_ms && now_ms.abs_diff(time) < policy.retention_ms;
+            young += u32::from(last_store_ms.is_some_and(is_young));
             facts.push(SegmentFacts {
                 base: segment.base(),
                 len: segment.len_bytes(),
@@ -128,7 +130,9 @@ impl CleanStep {
         let engine = &self.engine;
         self.leaving.retain(|segment| {
             let removed = engine.remove_file(segment);
-            removed.inspect_err(|error| log::warn!("a file cannot be removed yet: {error}")).is_err()
+            removed
+                .inspect_err(|error| log::warn!("a file cannot be removed yet: {error}"))
+                .is_err()
         });
         Ok(())
     }

@@ -26,7 +26,8 @@ impl Step for FlushStep {
         };
         let due = engine.last_flush_ms.load(Ordering::Relaxed).saturating_add_unsigned(interval);
         // A clock that was set back must not put flushing off.
-        let is_due = now_ms >= due || due.saturating_sub(now_ms) > i64::try_from(interval).unwrap_or(i64::MAX);
+        let is_due = now_ms >= due
+            || due.saturating_sub(now_ms) > i64::try_from(interval).unwrap_or(i64::MAX);
         if waiting > 0 && (is_due || waiting >= bytes) {
             engine.log.flush()?;
         }

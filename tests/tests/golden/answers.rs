@@ -126,9 +126,9 @@ pub fn check(golden: &Golden, store: &Store) {
         .into_iter()
         .map(|queue| (queue.topic, u64::from(queue.queue), queue.bounds.max.get()))
         .collect();
-    let expected = rows(&golden.expected["queues"]).iter().map(|row| {
-        (text(&row["topic"]).to_owned(), number(&row["queueId"]), number(&row["max"]))
-    });
+    let expected = rows(&golden.expected["queues"])
+        .iter()
+        .map(|row| (text(&row["topic"]).to_owned(), number(&row["queueId"]), number(&row["max"])));
     assert_eq!(all, expected.collect::<Vec<_>>());
     golden.queues().for_each(|row| check_edges(store, row));
 }

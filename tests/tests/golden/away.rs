@@ -5,9 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use serde_json::Value;
-use spanlog::{
-    ErrorKind, Message, Options, Position, QueueOffset, ReadLimits, Result, Store,
-};
+use spanlog::{ErrorKind, Message, Options, Position, QueueOffset, ReadLimits, Result, Store};
 
 use crate::answers::{check, check_history, read};
 use crate::store::{Golden, number, rows, text};
@@ -124,7 +122,8 @@ fn queues_derived_over_a_hole_are_mended() {
         let store = away.open(false);
         for row in away.golden.queues() {
             let queue = u32::try_from(number(&row["queueId"])).expect("a queue's number");
-            let expected: Vec<_> = rows(&row["units"]).iter().map(|unit| number(&unit[0])).collect();
+            let expected: Vec<_> =
+                rows(&row["units"]).iter().map(|unit| number(&unit[0])).collect();
             let there: Vec<_> = expected.into_iter().filter(|&at| !away.holds(at)).collect();
             let min = store.bounds(text(&row["topic"]), queue).expect("a queue").min.get();
             assert_eq!(read(&store, text(&row["topic"]), queue, min, 100), there);

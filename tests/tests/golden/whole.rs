@@ -252,10 +252,12 @@ fn a_batch_queue_is_served_by_its_batches() {
     assert_eq!(read(&store, "InnerBatch", 0, 0, 10), [0, 225, 450, 675]);
     assert_eq!(read(&store, "InnerBatch", 0, 3, 1), [225]);
     assert_eq!(read(&store, "InnerBatch", 0, 4, 10), [450, 675]);
-    let between = store.read("InnerBatch", 0, QueueOffset::new(1), ReadLimits {
-        max_messages: 2,
-        ..ReadLimits::default()
-    });
+    let between = store.read(
+        "InnerBatch",
+        0,
+        QueueOffset::new(1),
+        ReadLimits { max_messages: 2, ..ReadLimits::default() },
+    );
     let between = between.expect("an answer");
     assert_eq!((between.status(), between.next().get()), (ReadStatus::Removed, 3));
     store.close().expect("it closes");

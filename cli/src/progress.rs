@@ -5,7 +5,7 @@ use std::time::Duration;
 use indicatif::{ProgressBar, ProgressStyle};
 
 const BYTES: &str = "{msg} {wide_bar} {bytes}/{total_bytes} {bytes_per_sec} {eta}";
-const COUNT: &str = "{msg} {wide_bar} {human_pos}/{human_len} {per_sec} {eta}";
+const COUNT: &str = "{msg} {wide_bar} {human_pos}/{human_len} {eta}";
 const BYTES_UNKNOWN: &str = "{spinner} {msg} {bytes} {bytes_per_sec}";
 const SPINNER: &str = "{spinner} {msg} {elapsed}";
 

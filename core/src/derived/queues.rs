@@ -49,7 +49,13 @@ impl Queues {
     /// No queues yet.
     #[must_use]
     pub fn new(dir: &Path, shelf: Shelf) -> Self {
-        Self { dir: dir.to_owned(), shelf, table: Table::new(), touched: Mutex::default(), failed: AtomicBool::new(false) }
+        Self {
+            dir: dir.to_owned(),
+            shelf,
+            table: Table::new(),
+            touched: Mutex::default(),
+            failed: AtomicBool::new(false),
+        }
     }
 
     /// Forgets every queue, to begin anew.

@@ -50,6 +50,18 @@ pub fn check_same(found: &Value, expected: &Value) {
     assert_eq!(found, expected);
 }
 
+/// The same answer without the times of delivery in units of parked messages: 4.9.8 does not know
+/// its delay levels yet when it derives units in recovery, and puts 0.
+pub fn without_delivery_times(mut answer: Value) -> Value {
+    for queue in answer["queues"].as_array_mut().expect("a list") {
+        let units = queue["units"].as_array_mut().expect("a list");
+        units.iter_mut().filter(|unit| unit[2].as_i64() > Some(1 << 32)).for_each(|unit| {
+            unit[2] = json!(0);
+        });
+    }
+    answer
+}
+
 /// The bodies' hashes of a queue, in order.
 pub fn bodies(answer: &Value, topic: &str, queue: u32) -> Vec<String> {
     let queues = answer["queues"].as_array().expect("a list");

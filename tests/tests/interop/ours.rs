@@ -41,7 +41,7 @@ fn rocketmq_recovers_a_killed_store() {
             let world = World::new();
             let (snapshot, answer) = killed(&world, placement, steps);
             world.restore(&snapshot);
-            world.check_read(&oracle, version, &answer);
+            world.check_recovered(&oracle, version, &answer);
             check_same(&ours(&world.open(placement)), &answer);
             // And so does spanlog, without RocketMQ's help.
             world.restore(&snapshot);

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use spanlog::{Options, Placement, Store};
 use spanlog_tests::oracle::{End, Oracle, Version};
 
-use crate::answers::{check_same, count, ours, theirs};
+use crate::answers::{check_same, count, ours};
 use crate::world::World;
 
 pub const ENDS: [End; 2] = [End::Shutdown, End::Halt];
@@ -84,7 +84,7 @@ fn queues_of_either_are_derived_anew() {
         }
         std::fs::remove_file(world.root.join("checkpoint")).expect("there was one");
         std::fs::write(world.root.join("abort"), b"").expect("room for a file");
-        check_same(&theirs(oracle.read(version, &world.layout())), &answer);
+        world.check_recovered(&oracle, version, &answer);
         check_same(&ours(&world.open(Placement::Rocketmq)), &answer);
     }
 }

@@ -66,9 +66,9 @@ fn their_turn(
     (version, end): (Version, End),
     expected: &mut Expected,
 ) {
-    let puts = (0..MESSAGES).map(|at| {
-        json!({"put": {"topic": "Turns", "queueId": at % 3, "body": body_of(number, at)}})
-    });
+    let puts = (0..MESSAGES).map(
+        |at| json!({"put": {"topic": "Turns", "queueId": at % 3, "body": body_of(number, at)}}),
+    );
     let script = json!({"ops": puts.collect::<Vec<_>>()});
     let written = oracle.write(version, &world.layout(), &script, end);
     for (at, result) in (0..).zip(written["results"].as_array().expect("a list")) {

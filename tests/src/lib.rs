@@ -7,10 +7,13 @@
 //! clock and standard output; its `Cargo.toml` lifts those lints. A test that cannot run on a
 //! machine prints a line beginning with `skipped: ` and returns; `scripts/test.sh` counts it.
 
+pub mod appender;
 pub mod check;
 pub mod fault_disk;
 pub mod model;
+pub mod mounts;
 pub mod oracle;
+pub mod small_store;
 pub mod source;
 pub mod workload;
 pub mod world;

@@ -100,7 +100,7 @@ impl Model {
                 self.next[entry.line] = offset + 1;
             }
         }
-        self.durable = end;
+        self.durable = self.durable.min(end);
     }
 
     /// The messages of a queue that are kept and lie below `end`, in order.

@@ -243,6 +243,7 @@ impl World {
         ensure!(recovery.offline.is_empty(), "offline {:?}", recovery.offline);
         self.model.start = start;
         self.model.cut(end);
+        self.model.make_durable(marks.flushed);
         self.hurt = false;
         self.poisoned = false;
         self.leftovers = false;

@@ -14,7 +14,7 @@ use spanlog_tests::workload::simulate;
 use spanlog_tests::world::Settings;
 
 /// Histories that every run plays.
-const FIXED_SEEDS: u64 = 2000;
+const FIXED_SEEDS: u64 = 10_000;
 
 fn number(variable: &str) -> Option<u64> {
     let text = std::env::var(variable).ok()?;

@@ -90,13 +90,43 @@ impl Watermark {
             }
             *running = true;
             drop(running);
+            let turn = Turn(self);
             let outcome = run();
-            running = self.running.lock();
-            *running = false;
-            self.moved.notify_all();
+            drop(turn);
             outcome?;
+            running = self.running.lock();
         }
         Ok(())
+    }
+}
+
+/// Somebody moves the mark. Ends also by a panic: who waits must not wait for ever.
+struct Turn<'a>(&'a Watermark);
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        *self.0.running.lock() = false;
+        self.0.moved.notify_all();
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+
+    /// A step that panicked left the mark busy: closing the store then waited for ever.
+    #[test]
+    fn a_run_that_panics_leaves_the_mark_to_others() {
+        let mark = Watermark::default();
+        let run = || mark.wait_or_run(Position::new(1), || panic!("a fault of the engine"));
+        assert!(catch_unwind(AssertUnwindSafe(run)).is_err());
+        let run = || {
+            mark.publish(Position::new(1));
+            Ok(())
+        };
+        mark.wait_or_run(Position::new(1), run).expect("the next one runs");
     }
 }
 

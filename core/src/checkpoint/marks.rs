@@ -1,7 +1,6 @@
 //! The store's own marks: a two-slot page under `.spanlog/`.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use crate::base::bytes;
 use crate::base::units::Position;
@@ -57,7 +56,7 @@ impl MarksFile {
                 let file = disk.create(dir, Slots::LEN, Allocation::Reserved)?;
                 file.link(path)?;
                 disk.sync_dir(dir)?;
-                Arc::clone(&file)
+                file
             }
         };
         let (slots, payload) = Slots::open(file)?;

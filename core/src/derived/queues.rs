@@ -1,5 +1,6 @@
 //! All consume queues of a store, and the function that derives them from records.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +21,9 @@ use crate::record::MessageView;
 pub struct Queues {
     /// `<root>/consumequeue`.
     dir: PathBuf,
+    /// Where the units of batch topics lie instead.
+    aside: PathBuf,
+    batch_topics: BTreeSet<String>,
     shelf: Shelf,
     table: Table,
     /// Queues with units that are in no file, or in files that are not durable.
@@ -51,11 +55,28 @@ impl Queues {
     pub fn new(dir: &Path, shelf: Shelf) -> Self {
         Self {
             dir: dir.to_owned(),
+            aside: PathBuf::new(),
+            batch_topics: BTreeSet::new(),
             shelf,
             table: Table::new(),
             touched: Mutex::default(),
             failed: AtomicBool::new(false),
         }
+    }
+
+    /// The same, with the units of these topics under `aside`. RocketMQ keeps queues of another
+    /// kind for them, and refuses to start where a topic has both.
+    #[must_use]
+    pub fn keeping_aside(mut self, batch_topics: BTreeSet<String>, aside: PathBuf) -> Self {
+        (self.aside, self.batch_topics) = (aside, batch_topics);
+        self
+    }
+
+    /// Whether the topic's queues are RocketMQ's batch queues. Their next offset follows from
+    /// what is in a record's body, so nothing is appended to them.
+    #[must_use]
+    pub fn is_batch_topic(&self, topic: &str) -> bool {
+        self.batch_topics.contains(topic)
     }
 
     /// Forgets every queue, to begin anew.
@@ -250,8 +271,11 @@ impl Queues {
     /// The queues that have a directory.
     fn found(&self) -> Result<Vec<(String, u32)>> {
         let mut found = Vec::new();
-        for topic in self.directories(&self.dir)? {
-            for id in self.directories(&self.dir.join(&topic))? {
+        let mut topics = self.directories(&self.dir)?;
+        topics.retain(|topic| !self.is_batch_topic(topic));
+        topics.extend(self.batch_topics.iter().cloned());
+        for topic in topics {
+            for id in self.directories(&self.topic_dir(&topic))? {
                 // RocketMQ too leaves alone what is not a number.
                 if let Ok(id) = id.parse() {
                     found.push((topic.clone(), id));
@@ -285,8 +309,13 @@ impl Queues {
         Ok(())
     }
 
+    fn topic_dir(&self, topic: &str) -> PathBuf {
+        let dir = if self.is_batch_topic(topic) { &self.aside } else { &self.dir };
+        dir.join(topic)
+    }
+
     fn queue_dir(&self, topic: &str, id: u32) -> PathBuf {
-        self.dir.join(topic).join(id.to_string())
+        self.topic_dir(topic).join(id.to_string())
     }
 }
 

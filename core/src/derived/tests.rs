@@ -378,6 +378,23 @@ fn foreign_names_are_left_alone() {
     assert_eq!(disk.read(Path::new("/cq/T/0/note")).unwrap().unwrap(), b"kept");
 }
 
+/// RocketMQ refuses to start where a topic has queues of both kinds.
+#[test]
+fn units_of_batch_topics_lie_aside() {
+    let disk = Arc::new(MemDisk::new());
+    let queues = || queues(&disk).keeping_aside(["T".to_owned()].into(), "/own".into());
+    let first = queues();
+    apply(&first, 0..7);
+    check(&first, 0, 7);
+    assert!(first.is_batch_topic("T") && !first.is_batch_topic("U"));
+    assert_eq!(disk.stat(Path::new("/cq/T")).unwrap(), None);
+    assert_eq!(disk.list(Path::new("/own/T/0")).unwrap().len(), 2);
+    let found = queues();
+    assert_eq!(found.furthest().unwrap().get(), 7 * SIZE);
+    found.resume_below(Position::new(3 * SIZE)).unwrap();
+    assert_eq!(bounds(&found), (3, 3));
+}
+
 // Failures.
 
 /// Without room nothing becomes visible and nothing is lost: the next try goes on.

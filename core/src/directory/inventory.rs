@@ -1,15 +1,20 @@
 //! The segments that the directories hold: one per base, of one length, without gaps.
 
-use std::ops::Range;
+use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 
 use crate::base::units::Position;
 use crate::base::watermark::Published;
 use crate::directory::OWN_DIR;
-use crate::disk::{Access, Disk, EntryKind};
+use crate::disk::{Access, Disk, EntryKind, UNNAMED_PREFIX};
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{Check, Found as Scanned, at};
+use crate::record::{Check, Found as Scanned, MIN_RECORD_BYTES, PADDING_BYTES, at};
 use crate::segment::name::parse_segment_name;
+
+/// The lengths a segment can have, in bytes: room for one record and the padding behind it, and
+/// RocketMQ counts the bytes of a file in a signed 32-bit number.
+const LENGTHS: RangeInclusive<u64> =
+    MIN_RECORD_BYTES + PADDING_BYTES..=i32::MAX.unsigned_abs() as u64;
 
 /// One segment file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,6 +114,13 @@ impl Inventory {
     fn check_lengths(&self, segment_len: Option<u64>) -> Result<()> {
         let Some(first) = self.segments.first() else { return Ok(()) };
         let expected = segment_len.unwrap_or_else(|| self.likely_len(first.len));
+        if !LENGTHS.contains(&expected) {
+            let limit = if expected < *LENGTHS.start() { LENGTHS.start() } else { LENGTHS.end() };
+            return Err(Error::new(ErrorKind::Corrupt, "no segment has such a length")
+                .at(&first.path)
+                .with_offset(expected)
+                .with_limit(*limit));
+        }
         for found in &self.segments {
             let error = |text| Error::new(ErrorKind::Corrupt, text).at(&found.path);
             if found.len != expected {
@@ -177,6 +189,24 @@ impl Inventory {
         }
         Ok(())
     }
+}
+
+/// Removes the files of a segment directory that a killed process had not named yet. Only file
+/// systems without nameless files have any; each takes the space of a whole segment.
+///
+/// # Errors
+/// What the disk says.
+pub fn sweep(disk: &dyn Disk, dir: &Path) -> Result<()> {
+    let own = dir.join(OWN_DIR);
+    if disk.stat(&own)?.is_none() {
+        return Ok(());
+    }
+    for entry in disk.list(&own)? {
+        if entry.kind == EntryKind::File && entry.name.starts_with(UNNAMED_PREFIX) {
+            disk.remove(&own.join(entry.name))?;
+        }
+    }
+    Ok(())
 }
 
 fn free_name(disk: &dyn Disk, path: &Path) -> Result<PathBuf> {

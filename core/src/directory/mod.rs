@@ -10,17 +10,17 @@ mod tests;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use crate::disk::Disk;
+use crate::disk::{Disk, PRIVATE_DIR};
 use crate::error::Result;
 use crate::retention::{Pressure, Role, Thresholds, Usage};
 
-pub use inventory::{Found, Inventory};
+pub use inventory::{Found, Inventory, sweep};
 pub use registry::{Registered, Registry};
 pub use resolve::{Resolved, Wanted, resolve};
 
 /// The sub-directory of a store's root, and where need be of a segment directory, that holds
 /// what RocketMQ does not know.
-pub const OWN_DIR: &str = ".spanlog";
+pub const OWN_DIR: &str = PRIVATE_DIR;
 
 /// One directory of an open store.
 #[derive(Clone, Debug)]

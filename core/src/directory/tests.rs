@@ -409,3 +409,30 @@ fn gaps_are_told_and_what_was_dropped_stays_dropped() {
     assert_eq!(later.segments[0].base, start);
     assert_eq!(later.spare.len(), 1);
 }
+
+/// One stray file with a segment's name made the first opening panic: its length was taken for
+/// that of every segment.
+#[test]
+fn no_segment_has_a_length_that_holds_no_record() {
+    for len in [1, 5, 98] {
+        let error = take(&disk_of(&[(0, 0, Length(len))])).unwrap_err();
+        assert_eq!((error.kind(), error.limit()), (ErrorKind::Corrupt, Some(99)), "{len}");
+    }
+    assert_eq!(inventory(&[(0, 0, Length(99))]), Ok(vec![(0, 0)]));
+}
+
+/// A store that is killed on a file system without nameless files left a segment's space behind
+/// with every kill.
+#[test]
+fn what_a_killed_store_had_not_named_is_removed() {
+    let disk = disk_of(&[(0, 0, Record(1))]);
+    let own = Path::new("/d0").join(OWN_DIR);
+    disk.make_dir(&own).unwrap();
+    for name in ["unnamed-7-0", "unnamed-7-1", "label"] {
+        disk.write(&own.join(name), b"x");
+    }
+    sweep(&disk, Path::new("/d0")).unwrap();
+    sweep(&disk, Path::new("/d1")).unwrap();
+    let names: Vec<_> = disk.list(&own).unwrap().into_iter().map(|entry| entry.name).collect();
+    assert_eq!(names, ["label"]);
+}

@@ -37,7 +37,7 @@ pub mod slots;
 mod tests;
 
 pub use clock::ManualClock;
-pub use map::{HeapMemory, Map, MapWriter, Slice};
+pub use map::{HeapMemory, Map, MapWriter, Slice, fetch_ahead};
 pub use mem::MemDisk;
 pub use os::{OsClock, OsDisk, PRIVATE_DIR, UNNAMED_PREFIX};
 

@@ -15,8 +15,9 @@ impl Log {
     /// What the disk says; the log is poisoned then, because a flush that failed must not be
     /// tried again on the same file.
     pub fn flush(&self) -> Result<()> {
-        self.check()?;
         let _alone = self.flushing.lock();
+        // Only now: a flush that failed meanwhile took its bytes with it.
+        self.check()?;
         self.flush_alone().inspect_err(|error| self.poison.set(&format!("a flush failed: {error}")))
     }
 

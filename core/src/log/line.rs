@@ -52,6 +52,13 @@ impl Log {
         self
     }
 
+    /// The same log, of which only what lies below `flushed` is known to be durable.
+    #[must_use]
+    pub fn flushed_to(self, flushed: Position) -> Self {
+        self.flushed.reset(flushed.min(self.appended()));
+        self
+    }
+
     /// First position that is kept.
     #[must_use]
     pub fn start(&self) -> Position {
@@ -111,6 +118,11 @@ impl Log {
     pub fn seal(&self) {
         let _tail = self.tail.lock();
         self.sealed.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns once every append that began before the call has ended.
+    pub fn wait_for_appends(&self) {
+        drop(self.tail.lock());
     }
 
     pub(super) fn check(&self) -> Result<()> {

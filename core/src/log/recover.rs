@@ -124,6 +124,12 @@ impl Scan {
         Ok(None)
     }
 
+    /// Moves on to `position`, as far as the present segment goes.
+    pub fn pass(&mut self, position: Position) {
+        let end = self.snapshot.find(self.position).map_or(self.position, |here| here.end());
+        self.position = self.position.max(position.min(end));
+    }
+
     /// The segment at the present position, past a gap if there is one.
     fn enter(&mut self) -> Result<Option<(Arc<Segment>, Arc<Map>)>> {
         if let Some((segment, map)) = &self.mapped

@@ -4,11 +4,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use crate::base::units::Position;
-use crate::disk::{Allocation, Disk};
+use crate::base::watermark::Published;
+use crate::disk::{Access, Allocation, Disk};
 use crate::error::Result;
 use crate::log::recover::Scan;
 use crate::record::{Check, MessageView};
 use crate::segment::{Segment, Snapshot};
+
+/// Bytes that are compared with zeros in one piece.
+const BLANK_BYTES: u64 = 8 << 20;
 
 /// Records behind a cut, saved beside the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -95,7 +99,27 @@ pub fn cut(disk: &dyn Disk, segments: &mut Vec<Arc<Segment>>, end: Position) -> 
         disk.sync_dir(segment.path().parent().expect("a segment lies in a directory"))?;
     }
     let Some(last) = segments.last().filter(|last| end < last.end()) else { return Ok(()) };
+    if is_blank(last, end)? {
+        return Ok(());
+    }
     let file = last.file()?;
     file.zero(end - last.base(), last.len_bytes())?;
     file.sync()
+}
+
+/// Whether nothing but zeros stands in `segment` from `end` on. Usually so: then nothing has to
+/// be flushed, which could take as long as everything that is not durable yet.
+fn is_blank(segment: &Arc<Segment>, end: Position) -> Result<bool> {
+    let file = segment.file()?;
+    let map = segment.map()?;
+    let mut at = end - segment.base();
+    while let Some(from) = file.next_data(at)?.filter(|&from| from < segment.len_bytes()) {
+        at = (from + BLANK_BYTES).min(segment.len_bytes());
+        map.populate(from..at, Access::Read)?;
+        let piece = map.bytes(from..at, Published::all()).expect("mapped whole");
+        if piece.iter().any(|&byte| byte != 0) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }

@@ -302,6 +302,32 @@ fn fsync_failure_is_reported() {
     }
 }
 
+/// A flush that had waited for one that failed went on: bytes that the failed one had taken out of
+/// memory, and pages that the system had given up, counted as durable.
+#[test]
+fn a_flush_that_waited_for_a_failed_one_fails_too() {
+    let world = World::new(WritePath::Staged);
+    world.append(300).unwrap();
+    let began = AtomicBool::new(false);
+    let outcome = thread::scope(|scope| {
+        let first = world.log.flushing.lock();
+        let second = scope.spawn(|| {
+            began.store(true, Ordering::Release);
+            world.log.flush()
+        });
+        while !began.load(Ordering::Acquire) {
+            thread::yield_now();
+        }
+        // Time to come to the lock.
+        (0..10_000).for_each(|_| thread::yield_now());
+        world.log.poison().set("a flush failed");
+        drop(first);
+        second.join().unwrap()
+    });
+    assert_eq!(kind(outcome), Some(ErrorKind::Poisoned));
+    assert_eq!(world.log.flushed(), Position::ZERO);
+}
+
 #[test]
 fn a_sealed_log_takes_nothing_more() {
     let world = World::new(WritePath::Mapped);

@@ -237,13 +237,15 @@ impl Segment {
         Ok(())
     }
 
-    /// Removes the file. Maps of it live on until they are released.
+    /// Removes the file. Maps that readers hold live on until they are released; its own goes,
+    /// for the file takes space as long as anything maps it.
     ///
     /// # Errors
     /// What the disk says, but a file that is gone already is fine.
     pub fn remove(&self) -> Result<()> {
         self.dropped.store(true, Ordering::Release);
         self.close_file();
+        self.let_go();
         self.disk.remove(&self.path).or_else(|error| match self.disk.stat(&self.path) {
             Ok(None) => Ok(()),
             _ => Err(error),
@@ -254,6 +256,14 @@ impl Segment {
     #[must_use]
     pub fn is_held(&self) -> bool {
         self.open.lock().map.as_ref().is_some_and(|map| Arc::strong_count(map) > 1)
+    }
+
+    /// Gives up the map unless a reader holds it; says whether there is none any more.
+    pub fn let_go(&self) -> bool {
+        if self.unmap_unless_held() {
+            self.budget.release();
+        }
+        self.open.lock().map.is_none()
     }
 
     pub(super) fn last_used(&self) -> u64 {

@@ -107,6 +107,23 @@ fn a_segment_that_is_dropped_gives_its_map_back() {
     assert_eq!(map.len_bytes(), LEN);
 }
 
+/// A batch sees all segments of its time: their own maps kept the space of removed files for as
+/// long as any batch lived, and cleaning for space went on and on.
+#[test]
+fn a_removed_segment_gives_its_map_back_though_a_snapshot_has_it() {
+    let (budget, segments) = segments(2, &numbered(2));
+    let held = segments[1].map().unwrap();
+    segments[0].map().unwrap();
+    for segment in &segments {
+        segment.remove().unwrap();
+    }
+    assert_eq!(budget.in_use(), 1, "a reader holds the other");
+    assert!(segments[1].is_held() && !segments[1].let_go());
+    drop(held);
+    assert!(segments[1].let_go());
+    assert_eq!(budget.in_use(), 0);
+}
+
 #[test]
 fn a_map_that_cannot_be_made_costs_nothing() {
     let (budget, segments) = segments(1, &numbered(2));

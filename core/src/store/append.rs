@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::ops::Range;
 
 use crate::base::units::{Position, QueueOffset};
-use crate::derived::Queue;
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Durability;
 use crate::record::{Message, Stamp, Transaction, encode, stamp};
@@ -102,9 +101,13 @@ impl Store {
         Ok(receipt)
     }
 
+    // Inlined, so that the receipt is handed on in registers: a copy of it in memory has to wait
+    // until the record's bytes left the store buffer.
+    #[inline]
     fn put(&self, messages: &[Message<'_>]) -> Result<Receipt> {
         self.check_appendable()?;
         check_batch(messages)?;
+        self.check_topic(messages[0].topic)?;
         DRAFT.with_borrow_mut(|draft| {
             // A panic that somebody caught may have left something.
             draft.clear();
@@ -114,6 +117,17 @@ impl Store {
         })
     }
 
+    fn check_topic(&self, topic: &str) -> Result<()> {
+        match self.engine.queues.is_batch_topic(topic) {
+            false => Ok(()),
+            true => Err(Error::new(
+                ErrorKind::Invalid,
+                format!("the queues of topic {topic:?} are RocketMQ's batch queues"),
+            )),
+        }
+    }
+
+    #[inline]
     fn put_draft(&self, messages: &[Message<'_>], draft: &mut Draft) -> Result<Receipt> {
         let now_ms = self.engine.clock.now_ms();
         for message in messages {
@@ -124,40 +138,21 @@ impl Store {
         let first = &messages[0];
         let queue = self.engine.queues.find_or_make(first.topic, first.queue);
         let numbered = takes_offset(first);
-        let mut receipt = None;
+        let (mut first_offset, mut store_ms) = (0, 0);
         let count = messages.len() as u64;
         let Draft { bytes, records } = draft;
         let position = self.engine.log.append(
             bytes,
             self.engine.as_ref(),
             |bytes, position| {
-                receipt = Some(self.stamp_all(bytes, records, position, queue, numbered));
+                store_ms = self.engine.clock.now_ms();
+                first_offset = if numbered { queue.next() } else { 0 };
+                stamp_all(bytes, records, position, first_offset, numbered, store_ms);
             },
             || queue.advance(if numbered { count } else { 0 }),
         )?;
-        let receipt = receipt.expect("the log stamps what it appends");
-        assert_eq!(receipt.position, position, "records are where they were stamped");
-        Ok(receipt)
-    }
-
-    /// Completes the records, under the append lock.
-    fn stamp_all(
-        &self,
-        bytes: &mut [u8],
-        records: &[Range<usize>],
-        position: Position,
-        queue: &Queue,
-        numbered: bool,
-    ) -> Receipt {
-        let store_ms = self.engine.clock.now_ms();
-        let first = if numbered { queue.next() } else { 0 };
-        for (number, record) in records.iter().enumerate() {
-            let queue_offset = if numbered { first + number as u64 } else { 0 };
-            let position = (position + record.start as u64).get();
-            stamp(&mut bytes[record.clone()], &Stamp { position, queue_offset, store_ms });
-        }
         let end = position + bytes.len() as u64;
-        Receipt { position, queue_offset: QueueOffset::new(first), end, store_ms }
+        Ok(Receipt { position, queue_offset: QueueOffset::new(first_offset), end, store_ms })
     }
 
     fn check_appendable(&self) -> Result<()> {
@@ -174,6 +169,22 @@ impl Draft {
         self.bytes.clear();
         self.bytes.shrink_to(KEPT_BYTES);
         self.records.clear();
+    }
+}
+
+/// Completes the records, under the append lock.
+fn stamp_all(
+    bytes: &mut [u8],
+    records: &[Range<usize>],
+    position: Position,
+    first_offset: u64,
+    numbered: bool,
+    store_ms: i64,
+) {
+    for (number, record) in records.iter().enumerate() {
+        let queue_offset = if numbered { first_offset + number as u64 } else { 0 };
+        let position = (position + record.start as u64).get();
+        stamp(&mut bytes[record.clone()], &Stamp { position, queue_offset, store_ms });
     }
 }
 

@@ -9,7 +9,8 @@ use crate::disk::Slice;
 use crate::error::{Error, ErrorKind, Result};
 use crate::log::{LogReader, Span};
 use crate::options::OnDamage;
-use crate::record::MessageView;
+use crate::record::{MIN_RECORD_BYTES, MessageView};
+use crate::store::open::QUEUES;
 use crate::tasks::Engine;
 
 /// How much one read may return. At least one message is returned whatever its size.
@@ -221,21 +222,26 @@ impl<'a> Collector<'a> {
 
     fn collect(mut self, queue: &Arc<Queue>) -> Result<Batch> {
         let from = self.batch.next;
-        let count = (self.limits.max_messages as u64).min(self.batch.bounds.max - from);
+        // No more units than the limit on bytes can need: a queue may have hundreds of millions.
+        let most =
+            (self.limits.max_messages as u64).min(self.limits.max_bytes / MIN_RECORD_BYTES + 1);
+        let count = most.min(self.batch.bounds.max - from);
         let to = from + count;
         let mut units = Vec::with_capacity(usize::try_from(count).expect("a batch fits memory"));
         queue.visit(from, to, &mut |offset, unit| units.push((offset, unit)))?;
         self.batch.entries.reserve_exact(units.len());
         for (offset, unit) in units {
-            match unit.filter(|unit| !unit.is_filler()) {
+            let added = match unit {
+                Some(unit) if unit.is_filler() => Ok(()),
                 Some(unit) if self.is_full(unit) => break,
-                Some(unit) => match self.add(offset, unit) {
-                    Ok(()) => {}
-                    // What was found before is returned; the next read begins with the error.
-                    Err(_) if !self.batch.is_empty() => break,
-                    Err(error) => return Err(error),
-                },
-                None => {}
+                Some(unit) => self.add(offset, unit),
+                None => self.unwritten(queue, offset),
+            };
+            match added {
+                Ok(()) => {}
+                // What was found before is returned; the next read begins with the error.
+                Err(_) if !self.batch.is_empty() => break,
+                Err(error) => return Err(error),
             }
             self.batch.next = offset + 1;
         }
@@ -255,6 +261,7 @@ impl<'a> Collector<'a> {
         let found = reader.span(unit.position, unit.size);
         let span = match found {
             Err(error) if error.kind() == ErrorKind::Gone => return Ok(()),
+            Err(error) if error.kind() == ErrorKind::Invalid => return self.astray(error),
             other => other?,
         };
         if !is_at_home(reader.bytes(span), unit) {
@@ -263,6 +270,26 @@ impl<'a> Collector<'a> {
         self.bytes += u64::from(unit.size);
         self.batch.entries.push(Entry { offset, position: unit.position, span });
         Ok(())
+    }
+
+    /// A unit that points behind the log's end, or across a segment's.
+    fn astray(&self, error: Error) -> Result<()> {
+        match self.engine.options.on_damage {
+            OnDamage::Skip => Ok(()),
+            _ => Err(Error::new(ErrorKind::Corrupt, "the queue points to where no record can be")
+                .at(error.path().unwrap_or(&self.engine.root))
+                .with_offset(error.offset().unwrap_or_default())),
+        }
+    }
+
+    /// Every message of a queue has a unit: a gap has units that point to nothing.
+    fn unwritten(&self, queue: &Queue, offset: QueueOffset) -> Result<()> {
+        if self.engine.options.on_damage == OnDamage::Skip {
+            return Ok(());
+        }
+        let dir = self.engine.root.join(QUEUES).join(queue.topic()).join(queue.id().to_string());
+        let text = "the queue holds nothing where a message was";
+        Err(Error::new(ErrorKind::Corrupt, text).at(&dir).with_offset(offset.get()))
     }
 
     fn misplaced(&self, span: Span, unit: Unit) -> Result<()> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::base::units::Position;
 use crate::checkpoint::Marks;
 use crate::directory::{
-    Directory, Inventory, Registered, Registry, Resolved, Wanted, put_label, resolve,
+    Directory, Inventory, Registered, Registry, Resolved, Wanted, put_label, resolve, sweep,
     write_registry,
 };
 use crate::disk::{Disk, EntryKind};
@@ -166,9 +166,19 @@ impl Fleet {
 
     /// Makes the names in every directory durable that can be written.
     pub(super) fn sync(&self, disk: &dyn Disk) -> Result<()> {
+        self.changeable().try_for_each(|dir| disk.sync_dir(dir))
+    }
+
+    /// Removes segments that were made ready when the store was killed.
+    pub(super) fn sweep(&self, disk: &dyn Disk) -> Result<()> {
+        self.changeable().try_for_each(|dir| sweep(disk, dir))
+    }
+
+    /// The directories that are there and can be written.
+    fn changeable(&self) -> impl Iterator<Item = &Path> {
         let there = self.rows.iter().filter(|row| row.resolved.offline.is_none());
-        let mut writable = there.filter(|row| row.resolved.role != Role::ReadOnly);
-        writable.try_for_each(|row| disk.sync_dir(&row.resolved.path))
+        let writable = there.filter(|row| row.resolved.role != Role::ReadOnly);
+        writable.map(|row| row.resolved.path.as_path())
     }
 
     /// The directories as the disk policy sees them.
@@ -280,15 +290,28 @@ impl Store {
     /// Changes what a directory is for: draining ends new segments there.
     ///
     /// # Errors
-    /// `Invalid` if the store has no such directory; what the disk says.
+    /// `Invalid` if the store has no such directory, or for making the one read-only that holds
+    /// the log's end; what the disk says.
     pub fn set_role(&self, path: impl AsRef<Path>, role: Role) -> Result<()> {
         self.check_writable()?;
         let mut fleet = self.fleet.lock();
         let at = self.row_of(&fleet, path.as_ref())?;
+        let id = fleet.rows[at].id;
+        let snapshot = self.engine.log.chain().snapshot();
+        let holds_end = snapshot.last().is_some_and(|last| last.directory() == id);
+        if role == Role::ReadOnly && holds_end {
+            let text = "the log's end lies in the directory: set it to draining first";
+            return Err(Error::new(ErrorKind::Invalid, text).at(path.as_ref()));
+        }
         let mut rows = fleet.rows.clone();
         rows[at].resolved.role = role;
         fleet.change(rows, &self.engine.disk, &self.engine.root)?;
-        self.engine.disks.set_role(fleet.rows[at].id, role)?;
+        self.treat_as(id, role)
+    }
+
+    /// Lets the policy judge anew, with a directory in that role.
+    fn treat_as(&self, id: u64, role: Role) -> Result<()> {
+        self.engine.disks.set_role(id, role)?;
         crate::tasks::ProbeStep::probe(&self.engine);
         Ok(())
     }
@@ -297,37 +320,45 @@ impl Store {
     ///
     /// # Errors
     /// `Invalid` if the store has no such directory, if it is the only one, or while it holds
-    /// segments: set it to draining and let retention empty it.
+    /// segments: set it to draining and let retention empty it. What the disk says; where only
+    /// the label could not be taken off, the directory is off the store all the same.
     pub fn remove_directory(&self, path: impl AsRef<Path>) -> Result<()> {
         self.check_writable()?;
         let engine = &self.engine;
         let mut fleet = self.fleet.lock();
         let at = self.row_of(&fleet, path.as_ref())?;
-        let refuse = |text: &str| Err(Error::new(ErrorKind::Invalid, text).at(path.as_ref()));
         if fleet.rows.len() == 1 {
-            return refuse("the store's only directory cannot be removed");
+            let text = "the store's only directory cannot be removed";
+            return Err(Error::new(ErrorKind::Invalid, text).at(path.as_ref()));
         }
-        let id = fleet.rows[at].id;
-        // No new segment may come between the look and the removal.
-        engine.disks.set_role(id, Role::Draining)?;
-        crate::tasks::ProbeStep::probe(engine);
+        let Row { id, resolved } = fleet.rows[at].clone();
+        // No new segment may come between the look and the removal, nor one of an append that
+        // chose its directory before.
+        self.treat_as(id, Role::Draining)?;
         engine.supply.discard();
-        let snapshot = engine.log.chain().snapshot();
-        let count = snapshot.segments().iter().filter(|segment| segment.directory() == id).count();
-        if count > 0 || (fleet.rows[at].resolved.offline.is_some() && !fleet.lost.is_empty()) {
-            engine.disks.set_role(id, fleet.rows[at].resolved.role)?;
-            return refuse("the directory still holds segments of the log");
+        engine.log.wait_for_appends();
+        if let Err(error) = self.take_off(&mut fleet, at) {
+            self.treat_as(id, resolved.role)?;
+            return Err(error);
+        }
+        engine.disks.remove(id);
+        match resolved.offline {
+            None => engine.disk.set_label(&resolved.path, None),
+            Some(_) => Ok(()),
+        }
+    }
+
+    fn take_off(&self, fleet: &mut Fleet, at: usize) -> Result<()> {
+        let Row { id, resolved } = &fleet.rows[at];
+        let snapshot = self.engine.log.chain().snapshot();
+        let is_used = snapshot.segments().iter().any(|segment| segment.directory() == *id);
+        if is_used || (resolved.offline.is_some() && !fleet.lost.is_empty()) {
+            let text = "the directory still holds segments of the log";
+            return Err(Error::new(ErrorKind::Invalid, text).at(&resolved.path));
         }
         let mut rows = fleet.rows.clone();
-        let row = rows.remove(at);
-        fleet
-            .change(rows, &engine.disk, &engine.root)
-            .inspect_err(|_| drop(engine.disks.set_role(id, row.resolved.role)))?;
-        engine.disks.remove(id);
-        if row.resolved.offline.is_none() {
-            engine.disk.set_label(&row.resolved.path, None)?;
-        }
-        Ok(())
+        rows.remove(at);
+        fleet.change(rows, &self.engine.disk, &self.engine.root)
     }
 
     fn row_of(&self, fleet: &Fleet, path: &Path) -> Result<usize> {
@@ -343,3 +374,7 @@ impl Store {
 fn is_segment(entry: &crate::disk::Entry) -> bool {
     entry.kind == EntryKind::File && parse_segment_name(&entry.name).is_some()
 }
+
+#[cfg(test)]
+#[path = "fleet_tests.rs"]
+mod tests;

@@ -1,8 +1,9 @@
 //! Opening: lock, find the directories, read what is not known, write down what follows, start.
 //!
-//! Nothing is changed before the log was read and judged: an open that fails leaves every
-//! record, queue unit and mark as it was.
+//! No record is changed before the log was read and judged, so an open that fails leaves all of
+//! them. Queue units and the ledger are derived: reading may write them anew.
 
+use std::collections::BTreeSet;
 use std::collections::hash_map::RandomState;
 use std::hash::{BuildHasher, Hasher};
 use std::ops::Range;
@@ -15,7 +16,7 @@ use crate::base::units::Position;
 use crate::checkpoint::{Ledger, MarksFile, RocketmqCheckpoint};
 use crate::derived::{Queues, Shelf};
 use crate::directory::{Directory, Inventory, Registry, read_registry};
-use crate::disk::{Access, Clock, Disk, Lock};
+use crate::disk::{Access, Clock, Disk, EntryKind, Lock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::log::{Log, WritePath};
 use crate::options::{Durability, Options};
@@ -26,7 +27,7 @@ use crate::store::fleet::Fleet;
 use crate::store::handle::Steps;
 use crate::store::recovery::{Known, Outcome, Recovery, cut_tail, recover};
 use crate::store::{Store, own_dir};
-use crate::tasks::{CheckpointStep, Disks, Engine, LEDGER, Parts, ProbeStep, Workers};
+use crate::tasks::{Disks, Engine, LEDGER, Parts, ProbeStep, Workers};
 
 /// Exists while a store is open, as in RocketMQ; found at open, it says that nobody closed it.
 pub(super) const ABORT: &str = "abort";
@@ -36,6 +37,9 @@ const MARKS: &str = "marks";
 
 /// Where the queues lie under the root.
 pub(super) const QUEUES: &str = "consumequeue";
+
+/// Where RocketMQ's batch queues lie under the root; they are not ours.
+const BATCH_QUEUES: &str = "batchconsumequeue";
 
 /// Everything that was found and read, before anything is changed.
 struct Opening {
@@ -68,7 +72,9 @@ pub(super) fn open(
     // The lock comes first: a second opener must not touch anything.
     let lock = match options.read_only {
         true => None,
-        false => Some(disk.lock(&root.join("lock"))?),
+        false => {
+            Some(disk.lock(&root.join("lock")).map_err(|error| name_holder(&*disk, &root, error))?)
+        }
     };
     let opening = Opening::look(disk, clock, root, options, lock)?;
     let store = opening.recover()?;
@@ -87,6 +93,20 @@ fn find_root(disk: &dyn Disk, root: &Path, options: &Options) -> Result<PathBuf>
     }
     let stat = disk.stat(root)?.expect("it was found or made");
     Ok(stat.canonical)
+}
+
+/// The system does not tell who holds a lock of spanlog's; who opened the store has written it
+/// down.
+fn name_holder(disk: &dyn Disk, root: &Path, error: Error) -> Error {
+    let holder = disk.read(&root.join(ABORT)).ok().flatten();
+    let pid = holder.and_then(|text| String::from_utf8(text).ok()?.trim().parse::<u32>().ok());
+    match pid.filter(|_| error.kind() == ErrorKind::Locked) {
+        Some(pid) => {
+            let text = format!("{}; process {pid} opened the store last", error.message());
+            Error::new(ErrorKind::Locked, text).at(&root.join("lock"))
+        }
+        None => error,
+    }
 }
 
 impl Opening {
@@ -118,7 +138,7 @@ impl Opening {
         let segments = self.segments();
         let snapshot = crate::segment::Chain::new(segments.clone()).snapshot();
         let known = self.known()?;
-        let queues = self.queues();
+        let queues = self.queues()?;
         let outcome = recover(&known, &snapshot, &queues, &|| self.distrust(&known))?;
         self.check_whole(&known, &outcome, &queues, &snapshot)?;
         let mut report = outcome.report;
@@ -127,12 +147,30 @@ impl Opening {
         report.offline = self.note_holes(&snapshot, start..report.end);
         let mut segments = segments;
         if !self.options.read_only {
+            self.check_end(&snapshot, report.end)?;
             self.settle(&mut segments, &known, outcome.cut, &mut report, &queues)?;
         }
         self.follow_start(&known, &queues, start, &report)?;
-        let log = self.log(segments, start..report.end);
+        // What an earlier process wrote is flushed as what this one writes.
+        let is_whole = known.clean && !outcome.cut;
+        let flushed = if is_whole { report.end } else { known.flushed().max(start) };
+        let log = self.log(segments, start..report.end).flushed_to(flushed);
+        if log.write_path() == WritePath::Staged {
+            log.flush()?;
+        }
         let last = outcome.last;
         self.assemble(Derived { log, queues, last, patchy: outcome.patchy }, report, &known)
+    }
+
+    /// Nothing in a read-only directory changes, so the log cannot go on in one.
+    fn check_end(&self, snapshot: &Snapshot, end: Position) -> Result<()> {
+        let tail = snapshot.last().filter(|last| end < last.end());
+        let fixed = tail.filter(|last| self.fleet.role(last.directory()) == Role::ReadOnly);
+        fixed.map_or(Ok(()), |last| {
+            let text = "the log's end lies in a read-only directory: give that another role, or \
+                        open the store for reading alone";
+            Err(Error::new(ErrorKind::Invalid, text).at(last.path()).with_offset(end.get()))
+        })
     }
 
     /// Makes the ledger one that fits no log: queues are about to be derived over a hole.
@@ -156,8 +194,9 @@ impl Opening {
 
     fn log(&self, segments: Vec<Arc<Segment>>, line: Range<Position>) -> Log {
         let path = match self.options.durability {
-            Durability::Group => WritePath::Staged,
-            Durability::Async { .. } => WritePath::Mapped,
+            Durability::Group if !self.options.read_only => WritePath::Staged,
+            // Where nobody writes, everything is visible.
+            _ => WritePath::Mapped,
         };
         Log::new(segments, line.end, path).beginning_at(line.start)
     }
@@ -198,7 +237,7 @@ impl Opening {
         })
     }
 
-    fn queues(&self) -> Queues {
+    fn queues(&self) -> Result<Queues> {
         let access = if self.options.read_only { Access::Read } else { Access::Write };
         let shelf = Shelf {
             disk: Arc::clone(&self.disk),
@@ -206,7 +245,19 @@ impl Opening {
             file_len: self.fleet.registry().queue_file_len,
             access,
         };
-        Queues::new(&self.root.join(QUEUES), shelf)
+        let queues = Queues::new(&self.root.join(QUEUES), shelf);
+        Ok(queues.keeping_aside(self.batch_topics()?, own_dir(&self.root).join(QUEUES)))
+    }
+
+    /// The topics for which RocketMQ keeps batch queues.
+    fn batch_topics(&self) -> Result<BTreeSet<String>> {
+        let dir = self.root.join(BATCH_QUEUES);
+        if self.disk.stat(&dir)?.is_none() {
+            return Ok(BTreeSet::new());
+        }
+        let entries = self.disk.list(&dir)?.into_iter();
+        let topics = entries.filter(|entry| entry.kind == EntryKind::Directory);
+        Ok(topics.map(|entry| entry.name).collect())
     }
 
     /// A log that ends before what was known to be flushed, or before what its queues point to,
@@ -254,16 +305,11 @@ impl Opening {
         let disk = self.disk.as_ref();
         self.fleet.write_down(&self.disk, &self.root)?;
         self.inventory.set_aside(disk)?;
+        self.fleet.sweep(disk)?;
         let is_unclean = !known.clean || cut;
         if is_unclean {
             cut_tail(disk, &self.root, segments, report)?;
-            // What an earlier process wrote may not be durable yet, and is given out as such now.
-            let flushed = known.marks.map_or(Position::ZERO, |marks| marks.flushed);
-            for segment in segments.iter().filter(|segment| segment.end() > flushed) {
-                segment.sync()?;
-                segment.close_file();
-            }
-            // Nor its files' names.
+            // The names of files that an earlier process made may not be durable yet.
             self.fleet.sync(disk)?;
         }
         if is_unclean || report.records > 0 {
@@ -340,7 +386,7 @@ impl Opening {
             engine,
         };
         if !store.engine.options.read_only {
-            CheckpointStep::write(&store.engine, false)?;
+            store.engine.write_marks(false)?;
         }
         Ok(store)
     }

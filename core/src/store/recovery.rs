@@ -70,7 +70,7 @@ pub(super) struct Outcome {
 
 impl Known {
     /// Everything below was durable.
-    fn flushed(&self) -> Position {
+    pub(super) fn flushed(&self) -> Position {
         self.marks.map_or(Position::ZERO, |marks| marks.flushed)
     }
 
@@ -265,10 +265,12 @@ impl<'a> Walk<'a> {
             OnDamage::Cut => Ok(Verdict::End { dirty: true }),
             OnDamage::Skip => {
                 self.report.skipped.push(damage);
-                match self.scan.skip()? {
-                    Some(_) => Ok(Verdict::Skipped),
-                    None => Ok(Verdict::End { dirty: true }),
+                if self.scan.skip()?.is_none() {
+                    // What was flushed is not given out again, although none of it is left.
+                    self.scan.pass(self.known.flushed());
+                    return Ok(Verdict::End { dirty: true });
                 }
+                Ok(Verdict::Skipped)
             }
         }
     }

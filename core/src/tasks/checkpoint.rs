@@ -31,6 +31,9 @@ impl CheckpointStep {
     /// # Errors
     /// What the disk says; the marks before still stand then.
     pub fn write(engine: &Engine, clean: bool) -> Result<()> {
+        // Cleaning writes checkpoints too: the older of two must not be written last, nor one be
+        // written before the flushes that the other began are done.
+        let _alone = engine.checkpointing.lock();
         // The position first, then the offsets, then the flushes: whatever a mark covers was
         // applied before it was read, and is durable before it is written.
         let (position, last) = engine.indexed_with_last();

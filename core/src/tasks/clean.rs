@@ -93,7 +93,7 @@ impl CleanStep {
         if let Err(error) = self.remove_files() {
             log::warn!("files of dropped segments stay: {error}");
         }
-        self.engine.held.lock().retain(|segment| segment.is_held());
+        self.engine.held.lock().retain(|segment| !segment.let_go());
         let plan = Self::plan(&self.engine, now_ms, manual);
         self.pending = plan.dropped().to_vec();
         self.pending.reverse();

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use crate::directory::Directory;
 use crate::error::{Error, ErrorKind, Result};
 use crate::retention::{self, Policy, Pressure, Refusal, Role, Usage};
-use crate::segment::{Room, Shelf};
+use crate::segment::{Room, Shelf, Supply};
 
 /// Where nothing but the queues lies.
 const ROOT_ID: u64 = u64::MAX;
@@ -36,8 +36,6 @@ pub struct Gate {
 /// What one probe found.
 #[derive(Debug)]
 pub struct Probed {
-    /// The directories that may take a new segment.
-    pub room: Room,
     /// When to probe again, after so many milliseconds.
     pub delay_ms: u64,
     /// Whether segments should go before the next regular round.
@@ -122,11 +120,13 @@ impl Disks {
         Ok(())
     }
 
-    /// Measures every disk with `measure` and lets the policy judge.
+    /// Measures every disk with `measure`, lets the policy judge, and tells `supply` where new
+    /// segments may go. All under one lock: an older verdict never goes over a newer one.
     pub fn probe(
         &self,
         interval_ms: u64,
         measure: &mut dyn FnMut(&Directory) -> Option<Usage>,
+        supply: &Supply,
     ) -> Probed {
         let mut rows = self.rows.lock();
         let Rows { directories, root } = &mut *rows;
@@ -139,9 +139,9 @@ impl Disks {
             note_change(row, pressure);
         }
         let shelves = shelves(&rows.directories, &verdict.writable);
+        supply.set_room(Room { shelves });
         self.gate.set(verdict.refused);
         Probed {
-            room: Room { shelves },
             delay_ms: retention::probe_delay_ms(&facts, interval_ms),
             pressed: verdict.clean || verdict.force,
         }

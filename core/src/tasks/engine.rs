@@ -49,6 +49,8 @@ pub struct Engine {
     pub marks: Mutex<Option<MarksFile>>,
     /// RocketMQ's marks.
     pub rocketmq: RocketmqCheckpoint,
+    /// Held by whoever writes a checkpoint; ordered before every other lock.
+    pub checkpointing: Mutex<()>,
     /// Wakes the index step.
     pub index_bell: Bell,
     /// Wakes the step that prepares segments.
@@ -126,6 +128,7 @@ impl Engine {
             indexed,
             patchy: parts.patchy,
             marks: Mutex::new(parts.marks),
+            checkpointing: Mutex::new(()),
             index_bell: Bell::default(),
             prepare_bell: Bell::default(),
             clean_bell: Bell::default(),
@@ -170,8 +173,10 @@ impl Engine {
     /// # Errors
     /// What the disk says.
     pub fn write_marks(&self, clean: bool) -> Result<()> {
+        let mut file = self.marks.lock();
+        // Under the lock, so that no older mark goes over a newer one.
         let marks = Marks { clean, flushed: self.log.flushed(), start: self.log.start() };
-        match self.marks.lock().as_mut() {
+        match file.as_mut() {
             Some(file) => file.write(marks),
             None => Ok(()),
         }

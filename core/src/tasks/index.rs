@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::base::units::Position;
+use crate::disk::fetch_ahead;
 use crate::error::{Error, ErrorKind, Result};
 use crate::log::LogReader;
 use crate::record::{Check, Found, at};
@@ -14,6 +15,12 @@ const STEP_RECORDS: usize = 4096;
 
 /// Bytes that are looked at in one piece.
 const PIECE_BYTES: u64 = 256 * 1024;
+
+/// The part of a record that is looked at before its body, rounded up.
+const HEADER_BYTES: usize = 128;
+
+/// The part that is looked at behind its body, as it usually is.
+const PROPERTIES_BYTES: usize = 192;
 
 /// Derives queue units from the records that became visible.
 #[derive(Debug)]
@@ -93,6 +100,7 @@ fn apply_all(engine: &Engine, bytes: &[u8], start: Position, segment_end: Positi
     while let Some(rest) = bytes.get((piece.end - start) as usize..) {
         match at(rest, piece.end.get(), Check::Structure) {
             Found::Record(view) => {
+                fetch_after_next(rest, view.bytes().len());
                 engine.queues.apply(&view);
                 piece.last = Some((piece.end, view.store_ms()));
                 piece.records += 1;
@@ -106,6 +114,18 @@ fn apply_all(engine: &Engine, bytes: &[u8], start: Position, segment_end: Positi
         }
     }
     piece
+}
+
+/// Records usually are of one size: the two ends of the one after the next, of which the
+/// appender's core has the bytes, are asked for while this one is applied. The processor does
+/// that itself where records are short.
+fn fetch_after_next(rest: &[u8], size: usize) {
+    if size < 2 * (HEADER_BYTES + PROPERTIES_BYTES) {
+        return;
+    }
+    let (start, end) = (2 * size, 3 * size);
+    fetch_ahead(rest, start..end.min(start + HEADER_BYTES));
+    fetch_ahead(rest, start.max(end - PROPERTIES_BYTES.min(size))..end);
 }
 
 fn damaged(reader: &LogReader, position: Position) -> Error {

@@ -21,8 +21,8 @@ impl ProbeStep {
                 None
             }
         };
-        let probed = engine.disks.probe(engine.options.probe_interval_ms, &mut measure);
-        engine.supply.set_room(probed.room);
+        let interval_ms = engine.options.probe_interval_ms;
+        let probed = engine.disks.probe(interval_ms, &mut measure, &engine.supply);
         if probed.pressed {
             engine.clean_bell.ring();
         }

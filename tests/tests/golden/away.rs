@@ -8,7 +8,7 @@ use serde_json::Value;
 use spanlog::{ErrorKind, Message, Options, Position, QueueOffset, ReadLimits, Result, Store};
 
 use crate::answers::{check, check_history, read};
-use crate::store::{Golden, number, rows, text};
+use crate::store::{Golden, number, refused, rows, text};
 use crate::whole::SEVERAL_DIRECTORIES;
 
 /// A golden store that spanlog knows, with one of its directories moved elsewhere.
@@ -60,9 +60,9 @@ fn each(try_one: impl Fn(Away)) {
 #[test]
 fn the_rest_is_served_and_the_hole_is_told() {
     each(|away| {
-        let refused = away.golden.try_open(Options::new()).err().expect("one is away");
-        assert_eq!(refused.kind(), ErrorKind::Offline);
-        assert_eq!(refused.path(), Some(away.missing.as_path()));
+        let error = refused(away.golden.try_open(Options::new()), "one is away");
+        assert_eq!(error.kind(), ErrorKind::Offline);
+        assert_eq!(error.path(), Some(away.missing.as_path()));
         for read_only in [true, false, false] {
             let store = away.open(read_only);
             check_rest(&away, &store);
@@ -144,7 +144,7 @@ fn appending_needs_the_end_of_the_log() {
         let topic = text(&row["topic"]);
         let outcome = store.append(&Message::new(topic, 0, b"meanwhile"));
         if away.holds(end) {
-            assert_eq!(outcome.err().expect("the end is away").kind(), ErrorKind::Offline);
+            assert_eq!(refused(outcome, "the end is away").kind(), ErrorKind::Offline);
         } else {
             assert_eq!(outcome.expect("the end is there").queue_offset.get(), number(&row["max"]));
         }

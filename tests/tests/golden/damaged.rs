@@ -6,7 +6,7 @@ use std::fs;
 use spanlog::{ErrorKind, Message, OnDamage, Options, Position, Store};
 
 use crate::answers::{check, check_history, read};
-use crate::store::{Golden, number, rows, sha256, tree};
+use crate::store::{Golden, number, refused, rows, sha256, tree};
 
 /// The one where 5.5.1 serves a damaged record unseen and 4.9.8 loses two thirds of the store.
 pub const DAMAGED: &str = "v5-torn-middle";
@@ -56,7 +56,7 @@ fn damage_in_the_middle_is_refused() {
     let golden = Golden::unpack(DAMAGED);
     for options in [golden.options(), golden.options().read_only(true)] {
         let before = tree(&golden.root);
-        let error = golden.try_open(options).err().expect("it is damaged");
+        let error = refused(golden.try_open(options), "it is damaged");
         assert_eq!(error.kind(), ErrorKind::Corrupt, "{error}");
         assert_eq!(error.offset(), Some(DAMAGE.start));
         assert_eq!(error.range(), Some(DAMAGE));
@@ -162,9 +162,9 @@ fn a_log_that_is_away_is_no_new_store() {
         for path in &golden.paths {
             fs::remove_dir_all(path).expect("it was there");
         }
-        let error = golden.try_open(golden.options()).err().expect("the log is away");
+        let error = refused(golden.try_open(golden.options()), "the log is away");
         assert_eq!(error.kind(), ErrorKind::Offline, "{error}");
-        let error = golden.try_open(Options::new()).err().expect("the log is away");
+        let error = refused(golden.try_open(Options::new()), "the log is away");
         assert_eq!(error.kind(), ErrorKind::Offline, "{error}");
     }
 }

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use flate2::read::GzDecoder;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use spanlog::{Options, Result, Store};
+use spanlog::{Error, Options, Result, Store};
 use spanlog_tests::source;
 use tempfile::TempDir;
 
@@ -114,6 +114,12 @@ impl Golden {
         }
         found
     }
+}
+
+/// The error of an operation that must fail; a store that opened is too long to print.
+#[track_caller]
+pub fn refused<T>(outcome: Result<T>, why: &str) -> Error {
+    outcome.err().unwrap_or_else(|| panic!("it went well although {why}"))
 }
 
 pub fn unit_row(unit: &[u8]) -> [i64; 3] {

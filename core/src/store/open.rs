@@ -173,7 +173,7 @@ impl Opening {
         })
     }
 
-    /// Makes the ledger one that fits no log: queues are about to be derived over a hole.
+    /// Makes the ledger one that fits no log: queues are about to be derived anew, or over a hole.
     fn distrust(&self, known: &Known) -> Result<()> {
         match known.ledger.clone().filter(|_| !self.options.read_only) {
             Some(ledger) => {

@@ -86,7 +86,8 @@ impl Known {
 }
 
 /// Reads the log from where the queues are known, and derives what is missing of them. Before
-/// it derives anything over a hole, `distrust` must make the ledger on disk one that fits no log.
+/// it derives queues anew or over a hole, `distrust` must make the ledger on disk one that fits no
+/// log.
 ///
 /// # Errors
 /// `Corrupt` for damage below what was flushed, unless the option says otherwise; what the disk
@@ -103,7 +104,8 @@ pub(super) fn recover(
         Some(position) => passes_hole(snapshot, position),
         None => passes_hole(snapshot, start) || known.lacks_front(start),
     };
-    if patchy {
+    // Units that are derived anew are not durable before the next checkpoint.
+    if patchy || from.is_none() {
         distrust()?;
     }
     if from.is_none() {

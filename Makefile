@@ -18,7 +18,7 @@ test:
 
 bench:
 	@scripts/setup.sh build
-	@cargo bench -p spanlog --locked
+	@scripts/bench.sh
 
 lint:
 	@scripts/setup.sh build

@@ -115,7 +115,7 @@ impl Model {
     #[must_use]
     pub fn bounds(&self, line: usize, end: u64) -> (u64, u64) {
         let all = self.log.iter().filter(|e| e.line == line && e.end() <= end);
-        let max = all.filter_map(|entry| entry.offset).last().map_or(0, |offset| offset + 1);
+        let max = all.filter_map(|entry| entry.offset).next_back().map_or(0, |offset| offset + 1);
         let min = self.kept(line, end).next().and_then(|entry| entry.offset).unwrap_or(max);
         (min, max)
     }

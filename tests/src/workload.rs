@@ -11,8 +11,11 @@ use crate::fault_disk::{Failure, Fault, Operation};
 use crate::model::Entry;
 use crate::world::{Held, ROLES, ROOT, Settings, World, dir_path, told};
 
+/// Something that happens in a world, and is checked.
+type Happening = fn(&mut World) -> Checked;
+
 /// What can happen, and how often.
-const WEIGHTS: [(u32, fn(&mut World) -> Checked); 18] = [
+const WEIGHTS: [(u32, Happening); 18] = [
     (300, append),
     (60, append_batch),
     (60, append_durable),
@@ -60,7 +63,7 @@ pub fn simulate(seed: u64, settings: Settings) -> Result<(), String> {
         Err(format!("panic: {}", text.unwrap_or_else(|| "of another kind".into())))
     });
     outcome.map_err(|what| {
-        let first = world.trace.len().saturating_sub(400);
+        let first = world.trace.len().saturating_sub(60);
         format!("seed {seed}: {what}\n  {}", world.trace[first..].join("\n  "))
     })
 }
@@ -222,7 +225,7 @@ fn put(world: &mut World, count: usize, durable: bool) -> Checked {
         Err(error) => {
             explain(world, &error)?;
             // The padding that closes a segment may be there without the record behind it.
-            if after != before && after % world.model.segment_len != 0 {
+            if after != before && !after.is_multiple_of(world.model.segment_len) {
                 draft.enter(world, after - total, &sizes, false);
             }
             Ok(())
@@ -238,7 +241,7 @@ fn check_receipt(
     total: u64,
 ) -> Checked {
     let position = receipt.position.get();
-    let continues = position == before || position % world.model.segment_len == 0;
+    let continues = position == before || position.is_multiple_of(world.model.segment_len);
     ensure!(position >= before && continues, "appended at {position}, not at {before}");
     ensure!(receipt.end.get() - position == total, "{receipt:?} has not {total} bytes");
     let next = world.model.next[draft.line];
@@ -360,12 +363,13 @@ fn follow_start(world: &mut World, start: u64) -> Checked {
         return Ok(());
     }
     ensure!(start > model.start, "the start fell from {} to {start}", model.start);
-    ensure!(start % model.segment_len == 0, "the start {start} is within a segment");
+    ensure!(start.is_multiple_of(model.segment_len), "the start {start} is within a segment");
     let pressed = world.limited || world.hurt;
     ensure!(world.options.retention_ms < 1 << 50 || pressed, "dropped for no reason");
     let last = world.open_store().segments().last().map_or(0, |segment| segment.base.get());
     ensure!(start <= last, "the last segment was dropped");
     world.model.start = start;
+    world.rushed |= world.is_shared() && pressed;
     Ok(())
 }
 

@@ -51,6 +51,8 @@ pub struct World {
     pub options: Options,
     /// The store's directories.
     pub dirs: Vec<PathBuf>,
+    /// The file systems: one for all, or one for each directory and the root.
+    mounts: Vec<PathBuf>,
     /// Whether a list of directories may be given at open: after a failed change of them, the
     /// store alone knows.
     pub dirs_certain: bool,
@@ -74,6 +76,9 @@ pub struct World {
     pub trace: Vec<String>,
     /// How many failures the disk had before the store was opened.
     forgiven: usize,
+    /// Whether segments may have been dropped although a full disk kept their offsets from being
+    /// written down: then offsets of dropped messages may come again after a crash.
+    pub rushed: bool,
     settings: Settings,
 }
 
@@ -84,10 +89,14 @@ impl World {
         let mut rng = Rng::with_seed(seed);
         let mem = Arc::new(MemDisk::new());
         let dirs: Vec<_> = (0..rng.usize(1..=4)).map(|n| dir_path(n as u64)).collect();
-        for number in 0..8 {
-            mem.set_capacity(&dir_path(number), AMPLE_BYTES);
+        let shared = rng.u8(..) < 50;
+        let mounts: Vec<_> = match shared {
+            true => vec![PathBuf::from("/")],
+            false => (0..8).map(dir_path).chain([PathBuf::from(ROOT)]).collect(),
+        };
+        for mount in &mounts {
+            mem.set_capacity(mount, AMPLE_BYTES);
         }
-        mem.set_capacity(Path::new(ROOT), AMPLE_BYTES);
         let clock = Arc::new(ManualClock::new(1_700_000_000_000));
         let segment_len = 4096 * rng.u64(1..=4);
         let options = options(&mut rng, segment_len);
@@ -100,6 +109,7 @@ impl World {
             clock,
             options,
             dirs,
+            mounts,
             dirs_certain: true,
             exists: false,
             store: None,
@@ -110,6 +120,7 @@ impl World {
             poisoned: false,
             leftovers: false,
             forgiven: 0,
+            rushed: false,
             trace: Vec::new(),
             settings,
         };
@@ -243,6 +254,7 @@ impl World {
         ensure!(recovery.offline.is_empty(), "offline {:?}", recovery.offline);
         self.model.start = start;
         self.model.cut(end);
+        self.forget_offsets();
         self.model.make_durable(marks.flushed);
         self.hurt = false;
         self.poisoned = false;
@@ -252,6 +264,26 @@ impl World {
         let disks = self.open_store().disks().map_err(|error| error.to_string())?;
         self.dirs = disks.into_iter().map(|row| row.path).collect();
         check::everything(self.open_store(), &self.model, 5)
+    }
+
+    /// Where a full disk may have cost the offsets of dropped messages, the store's word counts for
+    /// queues that have none left.
+    fn forget_offsets(&mut self) {
+        for line in (0..self.model.lines.len()).filter(|_| self.rushed) {
+            let (topic, queue) = &self.model.lines[line];
+            let max = self.open_store().bounds(topic, *queue).map_or(0, |bounds| bounds.max.get());
+            if self.model.kept(line, u64::MAX).next().is_none() && max < self.model.next[line] {
+                self.model.log.retain(|entry| entry.line != line || entry.offset < Some(max));
+                self.model.next[line] = max;
+            }
+        }
+        self.rushed = false;
+    }
+
+    /// Whether all directories and the root share one disk.
+    #[must_use]
+    pub fn is_shared(&self) -> bool {
+        self.mounts.len() == 1
     }
 
     /// Closes the store. Says whether it was clean.
@@ -312,16 +344,20 @@ impl World {
     /// Gives every disk room.
     pub fn make_room(&mut self) {
         self.limited = false;
-        for dir in self.dirs.iter().map(PathBuf::as_path).chain([Path::new(ROOT)]) {
-            self.mem.set_capacity(dir, AMPLE_BYTES);
+        for mount in &self.mounts {
+            self.mem.set_capacity(mount, AMPLE_BYTES);
         }
     }
 
     /// Leaves one disk little room.
     pub fn take_room(&mut self) {
         self.limited = true;
-        let at = self.rng.usize(..=self.dirs.len());
-        let dir = self.dirs.get(at).map_or(Path::new(ROOT), PathBuf::as_path);
+        let used_ones = |mount: &&PathBuf| {
+            self.dirs.contains(mount)
+                || [ROOT, "/"].iter().any(|own| mount.as_path() == Path::new(own))
+        };
+        let mounts: Vec<_> = self.mounts.iter().filter(used_ones).cloned().collect();
+        let dir = mounts[self.rng.usize(..mounts.len())].as_path();
         let used = self.mem.space(dir).map_or(0, |space| space.used);
         let spare = self.model.segment_len * self.rng.u64(..8);
         let bytes = if self.rng.bool() { used + spare } else { spare * 2 };

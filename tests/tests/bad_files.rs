@@ -124,7 +124,7 @@ fn a_gap_is_refused_or_served_around() {
     let error = refused(&disk);
     assert_eq!((error.kind(), error.range()), (ErrorKind::Offline, Some(4096..8192)));
     let store = open(&disk, bare_options().allow_offline(true)).unwrap();
-    assert_eq!(store.recovery().offline, [4096..8192]);
+    assert_eq!(store.recovery().offline, vec![4096..8192]);
     let mut offline = 0;
     for number in 0..MESSAGES {
         let offset = QueueOffset::new(u64::from(number / 3));

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
@@ -204,13 +204,19 @@ impl Queue {
     /// Makes everything written durable.
     ///
     /// # Errors
-    /// What the disk says; the file must not be flushed again then.
-    pub(super) fn sync(&self) -> Result<()> {
-        let dirty = std::mem::take(&mut self.state.0.lock().dirty);
-        for segment in dirty {
+    /// What the disk says. With `failed` set a file must not be flushed again; otherwise nothing
+    /// was lost, and it may be tried again.
+    pub(super) fn sync(&self, failed: &AtomicBool) -> Result<()> {
+        let mut dirty = std::mem::take(&mut self.state.0.lock().dirty);
+        while let Some(segment) = dirty.pop() {
+            if let Err(error) = segment.file() {
+                dirty.push(segment);
+                self.state.0.lock().dirty.append(&mut dirty);
+                return Err(error);
+            }
             let synced = segment.sync();
             segment.close_file();
-            synced?;
+            synced.inspect_err(|_| failed.store(true, Ordering::Release))?;
         }
         Ok(())
     }

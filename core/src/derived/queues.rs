@@ -137,16 +137,22 @@ impl Queues {
     /// Makes everything published durable.
     ///
     /// # Errors
-    /// What the disk says, and `Poisoned` ever after: a file must not be flushed again, and what
-    /// the next opening derives anew is written anew.
+    /// What the disk says, and after a failed flush `Poisoned` ever after: the file must not be
+    /// flushed again, and what the next opening derives anew is written anew.
     pub fn sync(&self) -> Result<()> {
         if self.failed.load(Ordering::Acquire) {
             let text = "a flush of the queues failed earlier: reopen the store";
             return Err(Error::new(ErrorKind::Poisoned, text).at(&self.dir));
         }
-        let unsynced = std::mem::take(&mut self.touched.lock().unsynced);
-        let synced = unsynced.iter().try_for_each(|queue| queue.sync());
-        synced.inspect_err(|_| self.failed.store(true, Ordering::Release))
+        let mut unsynced = std::mem::take(&mut self.touched.lock().unsynced);
+        while let Some(queue) = unsynced.pop() {
+            if let Err(error) = queue.sync(&self.failed) {
+                unsynced.push(queue);
+                self.touched.lock().unsynced.append(&mut unsynced);
+                return Err(error);
+            }
+        }
+        Ok(())
     }
 
     /// What [`Queues::resume`] needs to know of each queue.

@@ -34,7 +34,8 @@ pub struct Found {
 pub struct Inventory {
     /// One per base, in order.
     pub segments: Vec<Found>,
-    /// Files that stand for nothing: empty ones at the end, and twins without records.
+    /// Files that stand for nothing: empty ones at the end, twins without records of their own,
+    /// and what retention had dropped.
     pub spare: Vec<PathBuf>,
     /// Names that are none of ours, left alone.
     pub ignored: Vec<PathBuf>,
@@ -92,14 +93,15 @@ impl Inventory {
     /// A file without bytes is what a crash leaves between making and filling it; behind the
     /// last segment, or beside its twin, it stands for nothing.
     fn set_aside_empty_files(&mut self) -> Result<()> {
-        let last = self.segments.iter().filter(|found| found.len > 0).map(|found| found.base).max();
-        let bases: Vec<_> =
-            self.segments.iter().filter(|found| found.len > 0).map(|found| found.base).collect();
+        let filled = self.segments.iter().filter(|found| found.len > 0);
+        let bases: Vec<_> = filled.map(|found| found.base).collect();
+        let last = bases.last().copied();
+        let is_spare =
+            |base| last.is_none_or(|last| base > last) || bases.binary_search(&base).is_ok();
         for found in std::mem::take(&mut self.segments) {
-            let is_spare = last.is_none_or(|last| found.base > last) || bases.contains(&found.base);
             if found.len > 0 {
                 self.segments.push(found);
-            } else if is_spare {
+            } else if is_spare(found.base) {
                 self.spare.push(found.path);
             } else {
                 return Err(Error::new(ErrorKind::Corrupt, "a segment in the middle is empty")

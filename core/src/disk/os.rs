@@ -276,10 +276,10 @@ fn held_by(pid: Option<u32>, path: &Path) -> Error {
     Error::new(ErrorKind::Locked, message).at(path)
 }
 
-/// The descriptor holds the lock; closing it gives the lock back.
+/// The descriptor holds the lock.
 #[derive(Debug)]
 struct OsLock {
-    _file: SystemFile,
+    file: SystemFile,
 }
 
 impl OsLock {
@@ -288,11 +288,18 @@ impl OsLock {
             // The lock does not need the text, so a full disk is no reason to refuse it.
             let _ = file.write_all_at(LOCK_TEXT, 0);
         }
-        Self { _file: file }
+        Self { file }
     }
 }
 
 impl Lock for OsLock {}
+
+impl Drop for OsLock {
+    fn drop(&mut self) {
+        // Closing the descriptor does it too, but not before every copy of it is closed.
+        let _ = calls::unlock(&self.file);
+    }
+}
 
 /// The clock of the system, as of its last tick: a few milliseconds late, and cheap.
 ///

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::base::units::Position;
 use crate::error::Result;
-use crate::log::Log;
+use crate::log::{Log, WritePath};
 use crate::log::append::Staged;
 use crate::segment::Segment;
 
@@ -23,6 +23,7 @@ impl Log {
 
     fn flush_alone(&self) -> Result<()> {
         let (target, mut staged) = self.take_staged();
+        assert!(staged.is_empty() || self.path == WritePath::Staged, "a map is written at once");
         for part in &staged {
             part.segment.file()?.write_at(part.at, &part.bytes)?;
         }

@@ -10,13 +10,16 @@ use std::sync::Arc;
 use crate::base::bytes::read_i32;
 use crate::base::units::Position;
 use crate::base::watermark::Published;
-use crate::disk::{Access, Map};
+use crate::disk::{Access, File, Map};
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{Check, Damage, Found, MessageView, at, resync};
+use crate::record::{Check, Damage, Found, MessageView, at, resync_within};
 use crate::segment::{Segment, Snapshot};
 
 /// Bytes that are made resident ahead of the walk.
 const WINDOW_BYTES: u64 = 8 * 1024 * 1024;
+
+/// Bytes that are searched before the file system is asked again where it has data.
+const PIECE_BYTES: u64 = 1024 * 1024;
 
 /// Why a walk stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -84,12 +87,27 @@ impl Scan {
     /// What `visit` says, and what the disk says when bytes cannot be read.
     pub fn run(&mut self, visit: &mut dyn FnMut(MessageView<'_>) -> Result<()>) -> Result<Stop> {
         while let Some((segment, map)) = self.enter()? {
+            if let Some(stop) = self.run_in(&segment, &map, visit)? {
+                return Ok(stop);
+            }
+        }
+        Ok(Stop::LastSegment)
+    }
+
+    /// Walks to the end of one segment, or says why not.
+    fn run_in(
+        &mut self,
+        segment: &Segment,
+        map: &Map,
+        visit: &mut dyn FnMut(MessageView<'_>) -> Result<()>,
+    ) -> Result<Option<Stop>> {
+        while segment.covers(self.position) {
             let from = self.position - segment.base();
-            self.make_resident(&segment, &map, from)?;
+            self.make_resident(segment, map, from)?;
             let rest = map
                 .bytes(from..segment.len_bytes(), Published::all())
                 .expect("the segment's whole length is mapped");
-            self.make_record_resident(&segment, &map, from, rest)?;
+            self.make_record_resident(segment, map, from, rest)?;
             match at(rest, self.position.get(), self.check) {
                 Found::Record(view) => {
                     visit(view)?;
@@ -98,11 +116,11 @@ impl Scan {
                     self.position += u64::from(view.size());
                 }
                 Found::Padding => self.position = segment.end(),
-                Found::Nothing => return Ok(Stop::Nothing),
-                Found::Damaged(damage) => return Ok(Stop::Damaged(damage)),
+                Found::Nothing => return Ok(Some(Stop::Nothing)),
+                Found::Damaged(damage) => return Ok(Some(Stop::Damaged(damage))),
             }
         }
-        Ok(Stop::LastSegment)
+        Ok(None)
     }
 
     /// Moves to the next place behind this one where a record, or the padding before the next
@@ -185,12 +203,34 @@ impl Scan {
 /// The first whole record or padding of `segment` at or behind `look`.
 fn resume_in(segment: &Arc<Segment>, look: Position) -> Result<Option<Position>> {
     let file = segment.file()?;
-    let data = file.next_data(look - segment.base());
+    let pieces = written_pieces(file.as_ref(), look - segment.base());
     segment.close_file();
-    let Some(from) = data? else { return Ok(None) };
-    let map = segment.map()?;
-    map.populate(from..segment.len_bytes(), Access::Read)?;
-    let rest = map.bytes(from..segment.len_bytes(), Published::all()).expect("mapped whole");
-    let base = segment.base() + from;
-    Ok(resync(rest, base.get()).map(|offset| base + offset as u64))
+    let (pieces, map) = (pieces?, segment.map()?);
+    for &piece in &pieces {
+        map.populate(piece..piece + PIECE_BYTES, Access::Read)?;
+    }
+    Ok(search(&map, segment, &pieces))
+}
+
+/// Where the pieces begin that the file system has data for. What was never written is passed
+/// by: as pages it would be zeros, of which a segment has up to a gigabyte. All are asked for
+/// before any is touched, since the system reads ahead, and what it read counts as data.
+fn written_pieces(file: &dyn File, mut from: u64) -> Result<Vec<u64>> {
+    let mut pieces = Vec::new();
+    while let Some(piece) = file.next_data(from)? {
+        pieces.push(piece);
+        from = piece + PIECE_BYTES;
+    }
+    Ok(pieces)
+}
+
+fn search(map: &Map, segment: &Segment, pieces: &[u64]) -> Option<Position> {
+    let mut allowance = pieces.len() as u64 * PIECE_BYTES;
+    pieces.iter().find_map(|&piece| {
+        let rest = map.bytes(piece..segment.len_bytes(), Published::all()).expect("mapped whole");
+        let position = segment.base() + piece;
+        let within = PIECE_BYTES as usize;
+        let found = resync_within(rest, position.get(), within, &mut allowance)?;
+        Some(position + found as u64)
+    })
 }

@@ -24,6 +24,6 @@ pub use layout::{
 };
 pub use message::{Message, Transaction, check_topic, sys_flag};
 pub use properties::{Properties, property};
-pub use scan::{Check, Found, at, resync};
+pub use scan::{Check, Found, at, resync, resync_within};
 pub use unique_id::{UniqueId, UniqueIds};
 pub use view::{Damage, MessageView};

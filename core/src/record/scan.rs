@@ -74,17 +74,30 @@ const CHECKED_PER_BYTE: u64 = 8;
 /// A body that holds a copy of a record made for exactly its own position is taken for one.
 #[must_use]
 pub fn resync(rest: &[u8], position: u64) -> Option<usize> {
-    let mut allowance = rest.len() as u64;
+    resync_within(rest, position, rest.len(), &mut (rest.len() as u64))
+}
+
+/// As [`resync`], but what is found begins within the first `within` bytes, and no byte further
+/// back is touched but those of what may begin there. Who searches in pieces hands on
+/// `allowance`: how many bytes may still be checksummed, at first as many as are searched.
+#[must_use]
+pub fn resync_within(
+    rest: &[u8],
+    position: u64,
+    within: usize,
+    allowance: &mut u64,
+) -> Option<usize> {
+    let starts = rest.get(..within.saturating_add(MAGIC + 3)).unwrap_or(rest);
     let mut start = 0;
-    while let Some(distance) = next_start(rest.get(start..)?) {
+    while let Some(distance) = next_start(starts.get(start..)?) {
         start += distance;
-        allowance = allowance.saturating_add(CHECKED_PER_BYTE * distance as u64);
+        *allowance = allowance.saturating_add(CHECKED_PER_BYTE * distance as u64);
         let here = rest.get(start..)?;
         match at(here, position.checked_add(start as u64)?, Check::Structure) {
             Found::Padding => return Some(start),
             Found::Record(view) => {
                 if let Some(left) = allowance.checked_sub(u64::from(view.size())) {
-                    allowance = left;
+                    *allowance = left;
                     if view.verify().is_ok() {
                         return Some(start);
                     }
@@ -97,11 +110,26 @@ pub fn resync(rest: &[u8], position: u64) -> Option<usize> {
     None
 }
 
-/// The distance to the next place whose second four bytes are a magic.
+/// Bytes that are looked at together.
+const BLOCK_BYTES: usize = 64;
+
+/// The distance to the next place whose second four bytes are a magic. Blocks without the first
+/// byte of one are passed at once: what follows a log's end are tens of megabytes of zeros.
 fn next_start(bytes: &[u8]) -> Option<usize> {
     let magics = [MAGIC_V1, MAGIC_V2, MAGIC_PADDING].map(i32::to_be_bytes);
+    let firsts = magics.map(|magic| magic[0]);
     let is_magic = |window: &[u8]| magics.iter().any(|magic| window == magic);
-    bytes.get(MAGIC..)?.windows(4).position(is_magic)
+    let bytes = bytes.get(MAGIC..)?;
+    for (number, block) in bytes.chunks(BLOCK_BYTES).enumerate() {
+        if block.iter().fold(false, |any, byte| any | firsts.contains(byte)) {
+            let from = number * BLOCK_BYTES;
+            let end = bytes.len().min(from + BLOCK_BYTES + 3);
+            if let Some(at) = bytes.get(from..end)?.windows(4).position(is_magic) {
+                return Some(from + at);
+            }
+        }
+    }
+    None
 }
 
 #[cfg(test)]

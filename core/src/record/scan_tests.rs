@@ -119,6 +119,22 @@ fn resync_passes_zeros_and_strangers() {
     assert_eq!(resync(&damaged, BASE), None);
 }
 
+/// What begins in a piece is found there and in no piece before, wherever the border falls, also
+/// if it ends in a later one.
+#[test]
+fn resync_in_pieces_finds_each_record_in_its_piece() {
+    let (bytes, _) = segment(2, 40);
+    for zeros in 0..200 {
+        let mut damaged = vec![0; zeros];
+        damaged.extend_from_slice(&bytes);
+        let position = BASE - zeros as u64;
+        let search = |within| resync_within(&damaged, position, within, &mut 10_000);
+        assert_eq!(search(zeros), None, "{zeros}");
+        assert_eq!(search(zeros + 1), Some(zeros), "{zeros}");
+        assert_eq!(search(usize::MAX), Some(zeros), "{zeros}");
+    }
+}
+
 #[test]
 fn resync_needs_good_checksums() {
     let (mut bytes, starts) = segment(3, 60);

@@ -8,8 +8,9 @@ use parking_lot::RwLock;
 use crate::base::units::Position;
 use crate::segment::Segment;
 
-/// The segments of one line, in order. Readers take a snapshot and never meet the writer's lock;
-/// a snapshot stays true for its segments, whatever is added or dropped meanwhile.
+/// The segments of one line, in order. Readers take a snapshot and meet whoever changes the list
+/// only while that is replaced; a snapshot stays true for its segments, whatever is added or
+/// dropped meanwhile.
 #[derive(Debug, Default)]
 pub struct Chain {
     list: RwLock<Arc<Vec<Arc<Segment>>>>,

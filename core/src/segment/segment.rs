@@ -88,7 +88,6 @@ impl Segment {
         file: Arc<dyn File>,
     ) -> Self {
         let segment = Self::existing(disk, budget, place, Access::Write);
-        segment.named.store(false, Ordering::Relaxed);
         segment.open.lock().file = Some(file);
         segment
     }

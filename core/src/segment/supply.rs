@@ -84,11 +84,12 @@ impl Supply {
     /// # Errors
     /// As [`Supply::next`].
     pub fn prepare(&self, base: Position) -> Result<bool> {
-        if self.ready.lock().as_ref().is_some_and(|ready| ready.base == base) {
+        // Held meanwhile: who needs the segment waits for this one and does not reserve another.
+        let mut ready = self.ready.lock();
+        if ready.as_ref().is_some_and(|ready| ready.base == base) {
             return Ok(false);
         }
-        let ready = self.make(base)?;
-        *self.ready.lock() = Some(ready);
+        *ready = Some(self.make(base)?);
         Ok(true)
     }
 

@@ -75,7 +75,7 @@ struct Entry {
 #[derive(Clone, Copy, Debug)]
 pub struct Stored<'a> {
     batch: &'a Batch,
-    entry: Entry,
+    at: usize,
 }
 
 impl Batch {
@@ -115,33 +115,37 @@ impl Batch {
 
     /// The messages, in queue order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Stored<'_>> {
-        self.entries.iter().map(|&entry| Stored { batch: self, entry })
+        (0..self.entries.len()).map(|at| Stored { batch: self, at })
     }
 }
 
 impl<'a> Stored<'a> {
+    fn entry(&self) -> &'a Entry {
+        &self.batch.entries[self.at]
+    }
+
     /// Its number within its queue.
     #[must_use]
     pub fn queue_offset(&self) -> QueueOffset {
-        self.entry.offset
+        self.entry().offset
     }
 
     /// Where its record begins.
     #[must_use]
     pub fn position(&self) -> Position {
-        self.entry.position
+        self.entry().position
     }
 
     /// The whole record's bytes.
     #[must_use]
     pub fn bytes(&self) -> &'a [u8] {
-        self.batch.reader.bytes(self.entry.span)
+        self.batch.reader.bytes(self.entry().span)
     }
 
     /// The whole record's bytes, owned: they stay valid without the batch.
     #[must_use]
     pub fn slice(&self) -> Slice {
-        self.batch.reader.slice(self.entry.span)
+        self.batch.reader.slice(self.entry().span)
     }
 
     /// The message, its structure checked, its checksums not.
@@ -157,16 +161,20 @@ impl<'a> Stored<'a> {
     /// # Errors
     /// `Corrupt`, naming file and position.
     pub fn decode_verified(&self) -> Result<MessageView<'a>> {
+        // All of this record is read now, so all of the next one is on its way meanwhile.
+        if let Some(next) = self.batch.entries.get(self.at + 1) {
+            self.batch.reader.fetch_ahead(next.position, next.span.len);
+        }
         let view = self.decode()?;
         view.verify().map_err(|damage| self.corrupt(&damage.to_string()))?;
         Ok(view)
     }
 
     fn corrupt(&self, damage: &str) -> Error {
-        let segment = self.batch.reader.segment(self.entry.span);
+        let segment = self.batch.reader.segment(self.entry().span);
         Error::new(ErrorKind::Corrupt, format!("the record is damaged: {damage}"))
             .at(segment.path())
-            .with_offset(self.entry.position.get())
+            .with_offset(self.entry().position.get())
     }
 }
 
@@ -205,6 +213,13 @@ pub(super) fn read(
     Ok(Batch::nothing(engine, status, next, bounds))
 }
 
+/// How far ahead the beginnings of records are asked for: those of one queue lie far apart, and
+/// one comes from memory in the time in which a dozen others are looked at.
+const AHEAD_RECORDS: usize = 12;
+
+/// What is looked at of each record while a batch is filled.
+const HEADER_BYTES: u32 = 36;
+
 /// Fills a batch.
 struct Collector<'a> {
     engine: &'a Engine,
@@ -230,7 +245,10 @@ impl<'a> Collector<'a> {
         let mut units = Vec::with_capacity(usize::try_from(count).expect("a batch fits memory"));
         queue.visit(from, to, &mut |offset, unit| units.push((offset, unit)))?;
         self.batch.entries.reserve_exact(units.len());
-        for (offset, unit) in units {
+        for (at, &(offset, unit)) in units.iter().enumerate() {
+            if let Some((_, Some(ahead))) = units.get(at + AHEAD_RECORDS) {
+                self.batch.reader.fetch_ahead(ahead.position, HEADER_BYTES);
+            }
             let added = match unit {
                 Some(unit) if unit.is_filler() => Ok(()),
                 Some(unit) if self.is_full(unit) => break,

@@ -259,10 +259,10 @@ impl Store {
     /// `Invalid` if it is one of the store's, or nested with one; `Foreign` if it is another
     /// store's; what the disk says.
     pub fn add_directory(&self, options: &DirectoryOptions) -> Result<()> {
-        self.check_writable()?;
         options.validate()?;
         let engine = &self.engine;
         let mut fleet = self.fleet.lock();
+        self.check_writable()?;
         let known = fleet.registry.directories.iter();
         let mut all: Vec<_> =
             known.map(|entry| Wanted { path: entry.path.clone(), role: None }).collect();
@@ -293,8 +293,8 @@ impl Store {
     /// `Invalid` if the store has no such directory, or for making the one read-only that holds
     /// the log's end; what the disk says.
     pub fn set_role(&self, path: impl AsRef<Path>, role: Role) -> Result<()> {
-        self.check_writable()?;
         let mut fleet = self.fleet.lock();
+        self.check_writable()?;
         let at = self.row_of(&fleet, path.as_ref())?;
         let id = fleet.rows[at].id;
         let snapshot = self.engine.log.chain().snapshot();
@@ -323,9 +323,9 @@ impl Store {
     /// segments: set it to draining and let retention empty it. What the disk says; where only
     /// the label could not be taken off, the directory is off the store all the same.
     pub fn remove_directory(&self, path: impl AsRef<Path>) -> Result<()> {
-        self.check_writable()?;
         let engine = &self.engine;
         let mut fleet = self.fleet.lock();
+        self.check_writable()?;
         let at = self.row_of(&fleet, path.as_ref())?;
         if fleet.rows.len() == 1 {
             let text = "the store's only directory cannot be removed";

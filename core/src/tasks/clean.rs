@@ -109,6 +109,7 @@ impl CleanStep {
             return Ok(());
         }
         let settled = engine.settle_below(start);
+        let is_settled = settled.is_ok();
         settled.or_else(|error| engine.go_on_full(error, fate.segment.directory))?;
         for segment in engine.log.drop_before(start) {
             log::info!("segment {} was dropped: {}", segment.path().display(), fate.reason);
@@ -117,6 +118,10 @@ impl CleanStep {
         }
         let followed = engine.queues.drop_before(engine.log.start());
         self.remove_files()?;
+        if !is_settled {
+            // Now there is room for what is still known of the dropped records.
+            engine.settle_below(start)?;
+        }
         followed.map(drop)
     }
 

@@ -111,7 +111,17 @@ fn first_byte() -> libc::flock {
 
 /// Locks the first byte exclusively, for this descriptor, without waiting.
 pub fn lock(file: &File) -> io::Result<()> {
-    let wanted = first_byte();
+    change_lock(file, libc::F_WRLCK)
+}
+
+/// Gives the lock back at once, also while a process that was forked meanwhile still has a copy
+/// of the descriptor.
+pub fn unlock(file: &File) -> io::Result<()> {
+    change_lock(file, libc::F_UNLCK)
+}
+
+fn change_lock(file: &File, kind: c_int) -> io::Result<()> {
+    let wanted = libc::flock { l_type: kind as libc::c_short, ..first_byte() };
     // SAFETY: the structure lives until the call returns.
     check(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_OFD_SETLK, &raw const wanted) })
         .map(|_| ())

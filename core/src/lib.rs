@@ -49,7 +49,9 @@ pub use error::{Error, ErrorKind, Result};
 pub use log::{Damaged, Salvage};
 pub use options::{DirectoryOptions, Durability, OnDamage, Options};
 pub use record::{Message, MessageView};
-pub use retention::{DeleteHours, Quantifier, Role, Thresholds};
+pub use retention::{
+    CleanPlan, DeleteHours, Fate, Pressure, Quantifier, Reason, Role, Thresholds, Usage,
+};
 pub use segment::placement::Placement;
 pub use store::{
     Batch, DirectoryReport, Inspection, QueueReport, ReadLimits, ReadStatus, Receipt, Recovery,

@@ -90,7 +90,8 @@ impl Model {
         end == before || end == next_base
     }
 
-    /// The log was found to end at `end`: what lies behind is gone for good.
+    /// The log was found to end at `end`: what lies behind is gone for good, and what lies before
+    /// is there to stay unless power is lost.
     pub fn cut(&mut self, end: u64) {
         self.log.retain(|entry| entry.end() <= end);
         self.next.fill(0);

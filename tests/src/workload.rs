@@ -268,7 +268,11 @@ fn read(world: &mut World) -> Checked {
     let outcome = world.open_store().read(&topic, queue, QueueOffset::new(from), limits);
     let batch = match outcome {
         Err(error) => return explain(world, &error),
-        Ok(batch) if batch.status() == ReadStatus::Removed && world.note_faults() => return Ok(()),
+        Ok(batch)
+            if batch.status() == ReadStatus::Removed && (world.rushed || world.note_faults()) =>
+        {
+            return Ok(());
+        }
         Ok(batch) => batch,
     };
     let end = u64::MAX;
@@ -471,7 +475,7 @@ fn change_directories(world: &mut World) -> Checked {
         }
         1 => (format!("remove {}", dir.display()), store.remove_directory(&dir)),
         _ => {
-            let role = ROLES[world.rng.usize(..2)];
+            let role = ROLES[world.rng.usize(..4)];
             (format!("set {} to {role}", dir.display()), store.set_role(&dir, role))
         }
     };

@@ -83,7 +83,7 @@ impl<'a> Merge<'a> {
     fn take<T>(&mut self, at: usize, visit: impl FnOnce(&MessageView<'_>) -> T) -> Result<Step<T>> {
         let cursor = &mut self.cursors[at];
         let batch = cursor.batch.as_ref().expect("a queue with a head has a batch");
-        let stored = batch.iter().nth(cursor.given).expect("the head is in the batch");
+        let stored = batch.get(cursor.given).expect("the head is in the batch");
         let decoded = if self.is_checked { stored.decode_verified() } else { stored.decode() };
         let step = match decoded {
             Ok(view) => Step::Message(visit(&view)),
@@ -108,7 +108,7 @@ impl Cursor<'_> {
     /// The first message that was not given out, of those fetched.
     fn head(&self) -> Option<Position> {
         let batch = self.batch.as_ref()?;
-        Some(batch.iter().nth(self.given)?.position())
+        Some(batch.get(self.given)?.position())
     }
 
     /// Reads on, up to where the queue ended when reading began.

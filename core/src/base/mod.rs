@@ -3,6 +3,6 @@
 pub mod bytes;
 pub mod crc;
 pub mod hash;
-pub mod sync;
+pub(crate) mod sync;
 pub mod units;
 pub mod watermark;

@@ -13,6 +13,8 @@ use crate::error::Result;
 pub struct Marks {
     /// Whether the store was closed cleanly at `flushed`, which then is the log's end.
     pub clean: bool,
+    /// Whether a flush had failed: pages behind `flushed` may look written and not be.
+    pub poisoned: bool,
     /// Everything below was durable.
     pub flushed: Position,
     /// The log's first kept position.
@@ -24,7 +26,7 @@ const PAYLOAD_BYTES: usize = 17;
 impl Marks {
     fn encode(self) -> [u8; PAYLOAD_BYTES] {
         let mut out = [0; PAYLOAD_BYTES];
-        out[0] = u8::from(self.clean);
+        out[0] = u8::from(self.clean) | u8::from(self.poisoned) << 1;
         bytes::put(&mut out, 1, &self.flushed.get().to_be_bytes());
         bytes::put(&mut out, 9, &self.start.get().to_be_bytes());
         out
@@ -32,7 +34,9 @@ impl Marks {
 
     fn decode(from: &[u8]) -> Option<Self> {
         let position = |at| bytes::array(from, at).map(u64::from_be_bytes).map(Position::new);
-        Some(Self { clean: *from.first()? == 1, flushed: position(1)?, start: position(9)? })
+        let state = *from.first()?;
+        let (clean, poisoned) = (state & 1 != 0, state & 2 != 0);
+        Some(Self { clean, poisoned, flushed: position(1)?, start: position(9)? })
     }
 }
 

@@ -60,7 +60,7 @@ impl RocketmqCheckpoint {
     /// What the disk says; the file is as before then.
     pub fn write(&self, disk: &dyn Disk, last: Option<(Position, i64)>) -> Result<()> {
         let mut page = disk.read(&self.path)?.unwrap_or_default();
-        page.resize(LEN, 0);
+        page.resize(page.len().max(LEN), 0);
         let (begin, time) = last.unwrap_or((Position::ZERO, 0));
         let begin = i64::try_from(begin.get()).expect("a position fits 63 bits");
         bytes::put(&mut page, LOG_TIME, &time.to_be_bytes());

@@ -100,6 +100,12 @@ impl Queue {
         Bounds { min: QueueOffset::new(min), max: QueueOffset::new(max) }
     }
 
+    /// Whether a message was ever appended to it, or found in it.
+    #[must_use]
+    pub fn had_messages(&self) -> bool {
+        self.next() > 0
+    }
+
     /// The offset that the next append is given. Stable only under the append lock.
     #[must_use]
     pub fn next(&self) -> u64 {

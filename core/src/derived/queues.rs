@@ -163,7 +163,9 @@ impl Queues {
             id: queue.id(),
             bounds: queue.bounds(),
         };
-        self.all().into_iter().map(resume).collect()
+        // One that never had a message, because its first append failed, is none.
+        let had_one = |queue: &Resume| queue.bounds.max > QueueOffset::ZERO;
+        self.all().into_iter().map(resume).filter(had_one).collect()
     }
 
     /// Takes up one queue whose units below the given bounds are known to be durable.

@@ -1,15 +1,16 @@
 //! The segments that the directories hold: one per base, of one length, without gaps.
 
+use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
 use std::path::{Path, PathBuf};
 
 use crate::base::units::Position;
-use crate::base::watermark::Published;
 use crate::directory::OWN_DIR;
 use crate::disk::{Access, Disk, EntryKind, UNNAMED_PREFIX};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{Check, Found as Scanned, MIN_RECORD_BYTES, PADDING_BYTES, at};
 use crate::segment::name::parse_segment_name;
+use crate::segment::resident_from;
 
 /// The lengths a segment can have, in bytes: room for one record and the padding behind it, and
 /// RocketMQ counts the bytes of a file in a signed 32-bit number.
@@ -37,6 +38,8 @@ pub struct Inventory {
     /// Files that stand for nothing: empty ones at the end, twins without records of their own,
     /// and what retention had dropped.
     pub spare: Vec<PathBuf>,
+    /// Segments below the log's start: retention dropped them while their directory was away.
+    pub dropped: Vec<PathBuf>,
     /// Names that are none of ours, left alone.
     pub ignored: Vec<PathBuf>,
     /// The ranges between segments that no directory holds.
@@ -87,7 +90,7 @@ impl Inventory {
     fn set_aside_dropped(&mut self, start: Position) {
         let is_dropped = |found: &mut Found| found.len > 0 && found.base + found.len <= start;
         let dropped = self.segments.extract_if(.., is_dropped);
-        self.spare.extend(dropped.map(|found| found.path));
+        self.dropped.extend(dropped.map(|found| found.path));
     }
 
     /// A file without bytes is what a crash leaves between making and filling it; behind the
@@ -141,9 +144,12 @@ impl Inventory {
 
     /// The length that most segments have: one bad file must not make all others look bad.
     fn likely_len(&self, first: u64) -> u64 {
-        let count = |len| self.segments.iter().filter(|found| found.len == len).count();
-        let lens = self.segments.iter().map(|found| found.len);
-        lens.fold(first, |best, len| if count(len) > count(best) { len } else { best })
+        let mut counts = BTreeMap::<u64, usize>::new();
+        for found in &self.segments {
+            *counts.entry(found.len).or_default() += 1;
+        }
+        let ahead = |entry: &(&u64, &usize)| (*entry.1, *entry.0 == first);
+        counts.iter().max_by_key(ahead).map_or(first, |(&len, _)| len)
     }
 
     /// Of two files of one base, the one without records is set aside.
@@ -171,11 +177,16 @@ impl Inventory {
             .collect();
     }
 
-    /// Takes the spare files out of RocketMQ's sight, into `.spanlog/aside` beside them.
+    /// Removes what retention had dropped, and takes the spare files out of RocketMQ's sight, into
+    /// `.spanlog/aside` beside them.
     ///
     /// # Errors
     /// What the disk says.
     pub fn set_aside(&self, disk: &dyn Disk) -> Result<()> {
+        for path in &self.dropped {
+            log::info!("retention dropped the segment before: {}", path.display());
+            disk.remove(path)?;
+        }
         for path in &self.spare {
             let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else { continue };
             if disk.stat(path)?.is_some_and(|stat| stat.len == 0) {
@@ -239,9 +250,7 @@ fn lesser_twin(disk: &dyn Disk, kept: &mut Found, other: Found) -> Result<Found>
 
 fn holds_records(disk: &dyn Disk, found: &Found) -> Result<bool> {
     let map = disk.open(&found.path, Access::Read)?.map(Access::Read)?;
-    map.populate(0..found.len.min(8 << 20), Access::Read)?;
-    let bytes = map.bytes(0..found.len, Published::all()).expect("mapped whole");
-    let first = at(bytes, found.base.get(), Check::Checksums);
+    let first = at(resident_from(&map, 0)?, found.base.get(), Check::Checksums);
     Ok(!matches!(first, Scanned::Nothing))
 }
 

@@ -407,7 +407,7 @@ fn gaps_are_told_and_what_was_dropped_stays_dropped() {
     let start = Position::new(2 * LEN);
     let later = Inventory::take(&disk_of(&files), &directories, Some(LEN), start).unwrap();
     assert_eq!(later.segments[0].base, start);
-    assert_eq!(later.spare.len(), 1);
+    assert_eq!(later.dropped.len(), 1);
 }
 
 /// One stray file with a segment's name made the first opening panic: its length was taken for

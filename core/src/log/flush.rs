@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use crate::base::units::Position;
 use crate::error::Result;
-use crate::log::{Log, WritePath};
 use crate::log::append::Staged;
+use crate::log::{Log, WritePath};
 use crate::segment::Segment;
 
 impl Log {

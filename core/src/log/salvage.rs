@@ -1,5 +1,6 @@
 //! Cutting the tail that a crash left: what is still whole behind the cut is saved first.
 
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -11,8 +12,8 @@ use crate::log::recover::Scan;
 use crate::record::{Check, MessageView};
 use crate::segment::{Segment, Snapshot};
 
-/// Bytes that are compared with zeros in one piece.
-const BLANK_BYTES: u64 = 8 << 20;
+/// Bytes that are looked at in one piece.
+const PIECE_BYTES: u64 = 8 << 20;
 
 /// Records behind a cut, saved beside the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,7 +115,7 @@ fn is_blank(segment: &Arc<Segment>, end: Position) -> Result<bool> {
     let map = segment.map()?;
     let mut at = end - segment.base();
     while let Some(from) = file.next_data(at)?.filter(|&from| from < segment.len_bytes()) {
-        at = (from + BLANK_BYTES).min(segment.len_bytes());
+        at = (from + PIECE_BYTES).min(segment.len_bytes());
         map.populate(from..at, Access::Read)?;
         let piece = map.bytes(from..at, Published::all()).expect("mapped whole");
         if piece.iter().any(|&byte| byte != 0) {
@@ -122,4 +123,28 @@ fn is_blank(segment: &Arc<Segment>, end: Position) -> Result<bool> {
         }
     }
     Ok(true)
+}
+
+/// Writes the bytes of `range` over themselves. After a flush that failed, the system may show
+/// pages that never reached the disk as written; written again they are flushed again.
+///
+/// # Errors
+/// What the disk says.
+pub fn rewrite(segments: &[Arc<Segment>], range: Range<Position>) -> Result<()> {
+    let touched = |segment: &&Arc<Segment>| {
+        range.start < segment.end() && segment.base() < range.end && range.start < range.end
+    };
+    for segment in segments.iter().filter(touched) {
+        let (map, file) = (segment.map()?, segment.file()?);
+        let end = range.end.min(segment.end()) - segment.base();
+        let mut at = range.start.since(segment.base());
+        while at < end {
+            let to = (at + PIECE_BYTES).min(end);
+            map.populate(at..to, Access::Read)?;
+            let piece = map.bytes(at..to, Published::all()).expect("mapped whole").to_vec();
+            file.write_at(at, &piece)?;
+            at = to;
+        }
+    }
+    Ok(())
 }

@@ -5,6 +5,7 @@ pub mod placement;
 
 mod budget;
 mod chain;
+mod resident;
 #[allow(clippy::module_inception)]
 mod segment;
 mod supply;
@@ -13,5 +14,6 @@ mod tests;
 
 pub use budget::Budget;
 pub use chain::{Chain, Snapshot};
+pub use resident::resident_from;
 pub use segment::{Place, Segment};
 pub use supply::{Room, Shelf, Supply};

@@ -68,7 +68,7 @@ impl Store {
     pub fn append_batch(&self, messages: &[Message<'_>]) -> Result<Receipt> {
         let receipt = self.put(messages)?;
         match self.engine.options.durability {
-            Durability::Group => self.engine.log.flush_to(receipt.end)?,
+            Durability::Group => self.engine.flush_to(receipt.end)?,
             Durability::Async { bytes, .. } if receipt.crosses(bytes) => {
                 self.engine.flush_bell.ring_loudly();
             }
@@ -96,7 +96,7 @@ impl Store {
     /// As [`Store::append_batch`].
     pub fn append_batch_durable(&self, messages: &[Message<'_>]) -> Result<Receipt> {
         let receipt = self.put(messages)?;
-        self.engine.log.flush_to(receipt.end)?;
+        self.engine.flush_to(receipt.end)?;
         self.engine.index_bell.ring();
         Ok(receipt)
     }

@@ -113,6 +113,12 @@ impl Batch {
         self.entries.is_empty()
     }
 
+    /// The message number `at` of the batch, from 0.
+    #[must_use]
+    pub fn get(&self, at: usize) -> Option<Stored<'_>> {
+        (at < self.len()).then_some(Stored { batch: self, at })
+    }
+
     /// The messages, in queue order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Stored<'_>> {
         (0..self.entries.len()).map(|at| Stored { batch: self, at })
@@ -190,7 +196,8 @@ pub(super) fn read(
         return Err(Error::new(ErrorKind::Invalid, "max_messages is at least 1").with_offset(0));
     }
     let zero = Bounds { min: QueueOffset::ZERO, max: QueueOffset::ZERO };
-    let Some(queue) = engine.queues.find(topic, queue) else {
+    let queue = engine.queues.find(topic, queue);
+    let Some(queue) = queue.filter(|queue| queue.had_messages()) else {
         return Ok(Batch::nothing(engine, ReadStatus::NoQueue, QueueOffset::ZERO, zero));
     };
     let bounds = queue.bounds();

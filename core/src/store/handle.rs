@@ -143,9 +143,13 @@ impl Store {
     /// Runs one piece of background work now, for a store opened with `background: false`.
     ///
     /// # Errors
-    /// What the step says, or `Closed`.
+    /// What the step says, `Invalid` in a store with threads of its own, or `Closed`.
     pub fn run(&self, task: Task) -> Result<Next> {
         self.check_writable()?;
+        if self.engine.options.background {
+            let text = "the store runs its steps itself: it was opened with background threads";
+            return Err(Error::new(ErrorKind::Invalid, text));
+        }
         let now_ms = self.engine.clock.now_ms();
         let mut steps = self.steps.lock();
         match task {
@@ -207,7 +211,8 @@ impl Store {
     /// never had a message.
     #[must_use]
     pub fn bounds(&self, topic: &str, queue: u32) -> Option<Bounds> {
-        self.engine.queues.find(topic, queue).map(|queue| queue.bounds())
+        let queue = self.engine.queues.find(topic, queue)?;
+        queue.had_messages().then(|| queue.bounds())
     }
 
     /// Returns once every message appended so far, by anyone, can be read from its queue.
@@ -218,7 +223,7 @@ impl Store {
         self.check_open()?;
         let target = self.engine.log.appended();
         if self.engine.log.visible().end() < target {
-            self.engine.log.flush_to(target)?;
+            self.engine.flush_to(target)?;
         }
         self.engine.index_to(target)
     }
@@ -229,7 +234,7 @@ impl Store {
     /// `Poisoned`, `Closed`, or what the disk says; then nothing more can be promised.
     pub fn flush(&self) -> Result<()> {
         self.check_open()?;
-        self.engine.log.flush_to(self.engine.log.appended())
+        self.engine.flush_to(self.engine.log.appended())
     }
 
     /// Asks for a round of cleaning now: segments past their age go, at any hour.
@@ -307,7 +312,7 @@ impl Store {
         // An append that passed the check before the store was closed ends before this.
         engine.log.seal();
         let target = engine.log.appended();
-        engine.log.flush_to(target)?;
+        engine.flush_to(target)?;
         engine.index_to(target)?;
         engine.queues.follow(engine.log.start())?;
         // A segment that nothing was written to yet has a name all the same.

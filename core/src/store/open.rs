@@ -18,8 +18,8 @@ use crate::derived::{Queues, Shelf};
 use crate::directory::{Directory, Inventory, Registry, read_registry};
 use crate::disk::{Access, Clock, Disk, EntryKind, Lock};
 use crate::error::{Error, ErrorKind, Result};
-use crate::log::{Log, WritePath};
-use crate::options::{Durability, Options};
+use crate::log::{Log, WritePath, rewrite};
+use crate::options::{Durability, OnDamage, Options};
 use crate::record::{Encoding, PADDING_BYTES, UniqueIds};
 use crate::retention::{Pressure, Role};
 use crate::segment::{Budget, Place, Segment, Snapshot, Supply};
@@ -154,8 +154,13 @@ impl Opening {
         // What an earlier process wrote is flushed as what this one writes.
         let is_whole = known.clean && !outcome.cut;
         let flushed = if is_whole { report.end } else { known.flushed().max(start) };
+        let is_poisoned =
+            known.marks.is_some_and(|marks| marks.poisoned) && !self.options.read_only;
+        if is_poisoned {
+            rewrite(&segments, flushed..report.end)?;
+        }
         let log = self.log(segments, start..report.end).flushed_to(flushed);
-        if log.write_path() == WritePath::Staged {
+        if is_poisoned || log.write_path() == WritePath::Staged {
             log.flush()?;
         }
         let last = outcome.last;
@@ -269,7 +274,6 @@ impl Opening {
         queues: &Queues,
         snapshot: &Snapshot,
     ) -> Result<()> {
-        use crate::options::OnDamage;
         let end = outcome.report.end;
         if self.options.allow_offline || self.options.on_damage == OnDamage::Cut {
             return Ok(());

@@ -5,15 +5,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::base::units::Position;
-use crate::base::watermark::Published;
 use crate::checkpoint::{Ledger, Marks, RocketmqMarks};
 use crate::derived::Queues;
-use crate::disk::{Access, Disk};
+use crate::disk::Disk;
 use crate::error::{Error, ErrorKind, Result};
 use crate::log::{Damaged, Salvage, Scan, Stop, cut, salvage};
 use crate::options::OnDamage;
 use crate::record::{Check, Found, at};
-use crate::segment::{Chain, Segment, Snapshot};
+use crate::segment::{Chain, Segment, Snapshot, resident_from};
 use crate::store::own_dir;
 
 /// Records between two publications of queue units, so that memory stays bounded.
@@ -165,9 +164,7 @@ fn fits(ledger: &Ledger, snapshot: &Snapshot, start: Position, partial: bool) ->
     let map = segment.map()?;
     let mut position = last;
     for _ in 0..2 {
-        let from = position - segment.base();
-        map.populate(from..from + 4096, Access::Read)?;
-        let rest = map.bytes(from..segment.len_bytes(), Published::all()).expect("mapped whole");
+        let rest = resident_from(&map, position - segment.base())?;
         position = match at(rest, position.get(), Check::Checksums) {
             Found::Record(view) => position + u64::from(view.size()),
             Found::Padding => segment.end(),

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 
 use crate::checkpoint::Ledger;
 use crate::directory::OWN_DIR;
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::tasks::{Engine, Next, Step};
 
 /// Name of the file that holds the queues' offsets.
@@ -39,16 +39,31 @@ impl CheckpointStep {
         let (position, last) = engine.indexed_with_last();
         let queues = engine.queues.bounds();
         engine.queues.sync()?;
-        engine.log.flush_to(engine.log.appended())?;
+        engine.flush_to(engine.log.appended())?;
         // Without a last record the ledger fits no log: see `Engine::patchy`.
         let known = last.filter(|_| !engine.patchy);
         let ledger = Ledger { position, last: known, queues };
         // The start first: offsets that follow it must not outrun it.
         engine.write_marks(clean)?;
         let path = engine.root.join(OWN_DIR).join(LEDGER);
-        engine.disk.replace(&path, &ledger.encode())?;
+        with_reserve(engine, || engine.disk.replace(&path, &ledger.encode()))?;
         engine.ledger.store(position.get(), Ordering::Release);
-        engine.rocketmq.write(engine.disk.as_ref(), last)
+        with_reserve(engine, || engine.rocketmq.write(engine.disk.as_ref(), last))?;
+        engine.reserve.hold(engine.disk.as_ref());
+        Ok(())
+    }
+}
+
+/// On a full disk the store's own marks go where the reserve was.
+fn with_reserve(engine: &Engine, write: impl Fn() -> Result<()>) -> Result<()> {
+    match write() {
+        Err(error) if error.kind() == ErrorKind::Full => {
+            match engine.reserve.spend(engine.disk.as_ref())? {
+                true => write(),
+                false => Err(error),
+            }
+        }
+        written => written,
     }
 }
 

@@ -4,14 +4,11 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use crate::base::bytes::read_i32;
 use crate::base::units::Position;
-use crate::base::watermark::Published;
-use crate::disk::Access;
 use crate::error::{Error, ErrorKind, Result};
-use crate::record::{MessageView, PADDING_BYTES};
+use crate::record::MessageView;
 use crate::retention::{CleanPlan, Fate, Moment, SegmentFacts, decide};
-use crate::segment::{Segment, Snapshot};
+use crate::segment::{Segment, Snapshot, resident_from};
 use crate::tasks::{CheckpointStep, Engine, Next, Step};
 
 /// How many dropped segments are remembered for reports.
@@ -118,11 +115,13 @@ impl CleanStep {
         }
         let followed = engine.queues.drop_before(engine.log.start());
         self.remove_files()?;
-        if !is_settled {
-            // Now there is room for what is still known of the dropped records.
-            engine.settle_below(start)?;
+        if is_settled {
+            return followed.map(drop);
         }
-        followed.map(drop)
+        // Now there is room for what is still known of the dropped records.
+        let settled = engine.settle_below(start);
+        engine.queues.drop_before(engine.log.start())?;
+        settled
     }
 
     /// Removes the files of dropped segments. The start is on disk before, so that what cannot be
@@ -166,7 +165,7 @@ impl Engine {
     /// What is about to leave the log was flushed, indexed and written down before: no offset is
     /// given out twice after its record is gone, and no recovery needs it.
     fn settle_below(&self, start: Position) -> Result<()> {
-        self.log.flush_to(start)?;
+        self.flush_to(start)?;
         // What stays says where the log goes on.
         self.log.chain().snapshot().last().map_or(Ok(()), |last| last.settle_name())?;
         self.index_to(start)?;
@@ -222,11 +221,6 @@ fn last_store_ms(snapshot: &Snapshot, at: usize) -> Option<i64> {
 
 fn first_store_ms(segment: &Arc<Segment>) -> Result<Option<i64>> {
     let map = segment.map()?;
-    map.populate(0..PADDING_BYTES, Access::Read)?;
-    let head = map.bytes(0..PADDING_BYTES, Published::all()).unwrap_or_default();
-    let size = read_i32(head, 0).and_then(|size| u64::try_from(size).ok()).unwrap_or(0);
-    let look = size.min(segment.len_bytes());
-    map.populate(0..look, Access::Read)?;
-    let record = map.bytes(0..look, Published::all()).unwrap_or_default();
-    Ok(MessageView::parse(record).ok().map(|view| view.store_ms()))
+    let first = MessageView::parse(resident_from(&map, 0)?);
+    Ok(first.ok().map(|view| view.store_ms()))
 }

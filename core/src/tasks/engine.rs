@@ -17,7 +17,7 @@ use crate::options::Options;
 use crate::segment::{Budget, Segment, Supply};
 use crate::tasks::clean::Dropped;
 use crate::tasks::threads::Bell;
-use crate::tasks::{Disks, IndexStep};
+use crate::tasks::{Disks, IndexStep, Reserve};
 
 /// The parts of one open store, shared by its handle and its steps.
 #[derive(Debug)]
@@ -49,6 +49,10 @@ pub struct Engine {
     pub marks: Mutex<Option<MarksFile>>,
     /// RocketMQ's marks.
     pub rocketmq: RocketmqCheckpoint,
+    /// Room for the marks on a full disk.
+    pub reserve: Reserve,
+    /// That a flush failed is on disk.
+    pub poison_noted: AtomicBool,
     /// Held by whoever writes a checkpoint; ordered before every other lock.
     pub checkpointing: Mutex<()>,
     /// Wakes the index step.
@@ -116,6 +120,7 @@ impl Engine {
         let now = parts.clock.now_ms();
         Arc::new(Self {
             rocketmq: RocketmqCheckpoint::new(&parts.root),
+            reserve: Reserve::new(&parts.root),
             root: parts.root,
             options: parts.options,
             disk: parts.disk,
@@ -128,6 +133,7 @@ impl Engine {
             indexed,
             patchy: parts.patchy,
             marks: Mutex::new(parts.marks),
+            poison_noted: AtomicBool::new(false),
             checkpointing: Mutex::new(()),
             index_bell: Bell::default(),
             prepare_bell: Bell::default(),
@@ -154,6 +160,21 @@ impl Engine {
         self.indexed.wait_or_run(target, || IndexStep::run_once(self).map(drop))
     }
 
+    /// As [`Log::flush_to`]. That a flush failed is written down as well as can be: the next
+    /// opening must not take the lost pages, which the system may show as written, for durable.
+    ///
+    /// # Errors
+    /// As [`Log::flush_to`].
+    pub fn flush_to(&self, position: Position) -> Result<()> {
+        self.log.flush_to(position).inspect_err(|_| {
+            if !self.poison_noted.swap(true, Ordering::AcqRel)
+                && let Err(error) = self.write_marks(false)
+            {
+                log::warn!("that a flush failed cannot be written down: {error}");
+            }
+        })
+    }
+
     /// The position up to which everything is indexed, and the last record below it.
     #[must_use]
     pub fn indexed_with_last(&self) -> (Position, Option<(Position, i64)>) {
@@ -175,7 +196,9 @@ impl Engine {
     pub fn write_marks(&self, clean: bool) -> Result<()> {
         let mut file = self.marks.lock();
         // Under the lock, so that no older mark goes over a newer one.
-        let marks = Marks { clean, flushed: self.log.flushed(), start: self.log.start() };
+        let poisoned = self.log.poison().cause().is_some();
+        let clean = clean && !poisoned;
+        let marks = Marks { clean, poisoned, flushed: self.log.flushed(), start: self.log.start() };
         match file.as_mut() {
             Some(file) => file.write(marks),
             None => Ok(()),

@@ -29,7 +29,7 @@ impl Step for FlushStep {
         let is_due = now_ms >= due
             || due.saturating_sub(now_ms) > i64::try_from(interval).unwrap_or(i64::MAX);
         if waiting > 0 && (is_due || waiting >= bytes) {
-            engine.log.flush()?;
+            engine.flush_to(engine.log.appended())?;
         }
         if is_due {
             engine.last_flush_ms.store(now_ms, Ordering::Relaxed);

@@ -9,6 +9,7 @@ mod flush;
 mod index;
 mod prepare;
 mod probe;
+mod reserve;
 mod threads;
 
 pub use checkpoint::{CheckpointStep, LEDGER};
@@ -19,6 +20,7 @@ pub use flush::FlushStep;
 pub use index::IndexStep;
 pub use prepare::{PrepareStep, STEP_BYTES as PREPARE_STEP_BYTES};
 pub use probe::ProbeStep;
+pub use reserve::Reserve;
 pub use threads::{Bell, Workers};
 
 use crate::error::Result;

@@ -26,6 +26,9 @@ const GATHER: Duration = Duration::from_millis(1);
 /// After a failure a step is not tried again before this time, in milliseconds.
 const RETRY_MS: u64 = 1000;
 
+/// How often it looks meanwhile whether the store closes, in milliseconds.
+const REST_MS: u64 = 20;
+
 /// Wakes one thread. Ringing costs a load while that thread is awake.
 #[derive(Debug, Default)]
 pub struct Bell {
@@ -116,6 +119,7 @@ impl Worker {
         while !self.is_stopping() {
             match self.run() {
                 Next::Again => {}
+                Next::At(_) if self.failure.is_some() => self.rest(),
                 Next::At(time) => self.sleep_until(time),
                 Next::Idle => self.idle(),
             }
@@ -146,6 +150,16 @@ impl Worker {
 
     fn is_stopping(&self) -> bool {
         self.stop.load(Ordering::Acquire)
+    }
+
+    /// Waits before a step that failed is tried again, whoever rings.
+    fn rest(&self) {
+        for _ in 0..RETRY_MS / REST_MS {
+            if self.is_stopping() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(REST_MS));
+        }
     }
 
     fn sleep_until(&mut self, time: i64) {

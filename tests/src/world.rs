@@ -7,7 +7,8 @@ use std::sync::Arc;
 use fastrand::Rng;
 use spanlog::disk::{Disk, ManualClock, MemDisk};
 use spanlog::{
-    Batch, DirectoryOptions, Durability, Error, ErrorKind, Options, Placement, Role, Store,
+    Batch, DirectoryOptions, DirectoryReport, Durability, Error, ErrorKind, Options, Placement,
+    Role, Store,
 };
 
 use crate::check::{self, Checked, ensure};
@@ -158,10 +159,25 @@ impl World {
         options
     }
 
-    fn try_open(&mut self, read_only: bool) -> Result<Store, Error> {
-        let options = self.next_options().read_only(read_only);
+    /// Opens the store with every directory made writable. They are known, or else the store is
+    /// opened for reading to learn them.
+    fn open_writable(&mut self) -> Result<Store, Error> {
+        let root_alone = self.options.clone().read_only(true);
+        let disks = self.open_with(root_alone)?.disks()?;
+        let writable = |row: DirectoryReport| DirectoryOptions::new(row.path).role(Role::ReadWrite);
+        let directories = disks.into_iter().map(writable);
+        let options = self.options.clone();
+        self.open_with(directories.fold(options, |options, given| options.directory(given)))
+    }
+
+    fn open_with(&self, options: Options) -> Result<Store, Error> {
         let disk: Arc<dyn Disk> = Arc::new(self.disk.clone());
         Store::open_on(disk, Arc::clone(&self.clock) as Arc<_>, ROOT, options)
+    }
+
+    fn try_open(&mut self, read_only: bool) -> Result<Store, Error> {
+        let options = self.next_options().read_only(read_only);
+        self.open_with(options)
     }
 
     /// Opens the store, through faults and further crashes at first, and checks everything.
@@ -180,6 +196,14 @@ impl World {
                 self.note(format!("  no room to open: {error}"));
                 self.make_room();
                 self.try_open(false)
+            }
+            other => other,
+        };
+        let store = match store {
+            // The end fell back into a directory that was read-only by then.
+            Err(error) if error.message().contains("read-only directory") => {
+                self.note(format!("  {error}"));
+                self.open_writable()
             }
             other => other,
         };

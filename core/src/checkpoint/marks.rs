@@ -63,6 +63,8 @@ impl MarksFile {
                 file
             }
         };
+        // Also of a file that was found: who made it may not have come to this.
+        disk.sync_dir(path.parent().expect("the marks lie in a directory"))?;
         let (slots, payload) = Slots::open(file)?;
         Ok((Self(slots), payload.and_then(|payload| Marks::decode(&payload))))
     }

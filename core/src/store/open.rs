@@ -169,8 +169,8 @@ impl Opening {
 
     /// Nothing in a read-only directory changes, so the log cannot go on in one.
     fn check_end(&self, snapshot: &Snapshot, end: Position) -> Result<()> {
-        let tail = snapshot.last().filter(|last| end < last.end());
-        let fixed = tail.filter(|last| self.fleet.role(last.directory()) == Role::ReadOnly);
+        let mut tail = snapshot.segments().iter().filter(|segment| end < segment.end());
+        let fixed = tail.find(|segment| self.fleet.role(segment.directory()) == Role::ReadOnly);
         fixed.map_or(Ok(()), |last| {
             let text = "the log's end lies in a read-only directory: give that another role, or \
                         open the store for reading alone";

@@ -34,6 +34,8 @@ pub struct Bounds {
 pub struct Queue {
     topic: Box<str>,
     id: u32,
+    /// Its number among the store's queues, given by the table.
+    number: u32,
     files: UnitFiles,
     min: AtomicU64,
     max: AtomicU64,
@@ -66,6 +68,7 @@ impl Queue {
         Self {
             topic: topic.into(),
             id,
+            number: u32::MAX,
             files,
             min: AtomicU64::new(bounds.min.get()),
             max: AtomicU64::new(bounds.max.get()),
@@ -78,6 +81,18 @@ impl Queue {
     pub(super) fn empty(topic: &str, id: u32, shelf: &Shelf, dir: PathBuf) -> Self {
         let bounds = Bounds { min: QueueOffset::ZERO, max: QueueOffset::ZERO };
         Self::new(topic, id, UnitFiles::empty(shelf, dir), bounds)
+    }
+
+    /// The same queue, as number `number` of its store.
+    pub(super) fn numbered(mut self, number: u32) -> Self {
+        self.number = number;
+        self
+    }
+
+    /// Its number among the store's queues, for as long as the store is open.
+    #[must_use]
+    pub fn number(&self) -> u32 {
+        self.number
     }
 
     /// The topic.

@@ -98,6 +98,26 @@ impl Queues {
         self.table.find_or_add(topic, id, make)
     }
 
+    /// All queues, each at the place of its number in the store.
+    #[must_use]
+    pub fn by_number(&self) -> Vec<Option<Arc<Queue>>> {
+        let mut numbered = Vec::new();
+        for queue in self.table.iter() {
+            let at = queue.number() as usize;
+            numbered.resize(numbered.len().max(at + 1), None);
+            numbered[at] = Some(Arc::clone(queue));
+        }
+        numbered
+    }
+
+    /// Adds the unit of a message whose place is known; it becomes visible with
+    /// [`Queues::publish`].
+    pub fn add(&self, queue: &Arc<Queue>, offset: u64, unit: Unit) {
+        if queue.add(offset, unit, true) {
+            self.touched.lock().unpublished.push(Arc::clone(queue));
+        }
+    }
+
     /// All queues, by topic and number.
     #[must_use]
     pub fn all(&self) -> Vec<Arc<Queue>> {

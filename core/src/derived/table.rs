@@ -21,8 +21,8 @@ const CHAINS: usize = 4096;
 #[derive(Debug)]
 pub(super) struct Table {
     chains: Box<[Link]>,
-    /// Held by whoever adds a queue.
-    adding: Mutex<()>,
+    /// Held by whoever adds a queue; how many were added.
+    adding: Mutex<u32>,
 }
 
 type Link = OnceLock<Box<Node>>;
@@ -39,7 +39,7 @@ impl Table {
     /// No queues.
     pub(super) fn new() -> Self {
         let chains = (0..CHAINS).map(|_| Link::new()).collect();
-        Self { chains, adding: Mutex::new(()) }
+        Self { chains, adding: Mutex::new(0) }
     }
 
     fn chain(&self, topic: &str, id: u32) -> &Link {
@@ -70,23 +70,25 @@ impl Table {
         if let Some(queue) = self.find(topic, id) {
             return queue;
         }
-        let _alone = self.adding.lock();
+        let mut added = self.adding.lock();
         match self.find(topic, id) {
             Some(queue) => queue,
-            None => self.append(make()),
+            None => self.append(make(), &mut added),
         }
     }
 
     /// Adds `queue` in the place of the one of that name.
     pub(super) fn replace(&self, queue: Queue) {
-        let _alone = self.adding.lock();
+        let mut added = self.adding.lock();
         let known = self.nodes().find(|node| node.is(queue.topic(), queue.id()));
         known.inspect(|node| node.is_gone.store(true, Ordering::Release));
-        self.append(queue);
+        self.append(queue, &mut added);
     }
 
     /// Adds `queue` at the end of its chain; the caller holds `adding`.
-    fn append(&self, queue: Queue) -> &Arc<Queue> {
+    fn append(&self, queue: Queue, added: &mut u32) -> &Arc<Queue> {
+        let queue = queue.numbered(*added);
+        *added += 1;
         let mut link = self.chain(queue.topic(), queue.id());
         while let Some(node) = link.get() {
             link = &node.next;

@@ -26,4 +26,4 @@ pub use message::{Message, Transaction, check_topic, sys_flag};
 pub use properties::{Properties, property};
 pub use scan::{Check, Found, at, resync, resync_within};
 pub use unique_id::{UniqueId, UniqueIds};
-pub use view::{Damage, MessageView};
+pub use view::{DELAY_TOPIC, Damage, MessageView};

@@ -250,7 +250,7 @@ impl<'a> MessageView<'a> {
     /// message parked at a delay level, the time of its delivery in ms since 1970.
     #[must_use]
     pub fn tag_code(&self) -> i64 {
-        if self.topic == PARKING_TOPIC
+        if self.topic == DELAY_TOPIC
             && let Some(delay_ms) = self.property(property::DELAY).and_then(delay_ms)
         {
             return self.store_ms().saturating_add(delay_ms);
@@ -365,7 +365,7 @@ fn read_host(record: &[u8], at: usize, len: usize) -> SocketAddr {
 }
 
 /// Where RocketMQ parks messages until their delay is over.
-const PARKING_TOPIC: &str = "SCHEDULE_TOPIC_XXXX";
+pub const DELAY_TOPIC: &str = "SCHEDULE_TOPIC_XXXX";
 
 /// RocketMQ's default delay levels, in seconds; the first is level 1.
 const DELAY_LEVELS_S: [i64; 18] =

@@ -1,14 +1,15 @@
 //! Appending messages: encode outside the lock, stamp and copy inside it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
 
+use crate::base::hash::java_hash;
 use crate::base::units::{Position, QueueOffset};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Durability;
-use crate::record::{Message, Stamp, Transaction, encode, stamp};
+use crate::record::{DELAY_TOPIC, Message, Stamp, Transaction, encode, stamp};
 use crate::store::Store;
-use crate::tasks::PREPARE_STEP_BYTES;
+use crate::tasks::{FreshUnit, PREPARE_STEP_BYTES};
 
 /// Where a message, or the first one of a batch, was put.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,21 +139,49 @@ impl Store {
         let first = &messages[0];
         let queue = self.engine.queues.find_or_make(first.topic, first.queue);
         let numbered = takes_offset(first);
-        let (mut first_offset, mut store_ms) = (0, 0);
-        let count = messages.len() as u64;
+        let placed = Cell::new(Placed::default());
         let Draft { bytes, records } = draft;
         let position = self.engine.log.append(
             bytes,
             self.engine.as_ref(),
             |bytes, position| {
-                store_ms = self.engine.clock.now_ms();
-                first_offset = if numbered { queue.next() } else { 0 };
-                stamp_all(bytes, records, position, first_offset, numbered, store_ms);
+                let store_ms = self.engine.clock.now_ms();
+                let offset = if numbered { queue.next() } else { 0 };
+                placed.set(Placed { position, offset, store_ms });
+                stamp_all(bytes, records, placed.get(), numbered);
             },
-            || queue.advance(if numbered { count } else { 0 }),
+            || {
+                queue.advance(if numbered { messages.len() as u64 } else { 0 });
+                self.tell_index(messages, records, placed.get(), numbered.then(|| queue.number()));
+            },
         )?;
         let end = position + bytes.len() as u64;
-        Ok(Receipt { position, queue_offset: QueueOffset::new(first_offset), end, store_ms })
+        let Placed { offset, store_ms, .. } = placed.get();
+        Ok(Receipt { position, queue_offset: QueueOffset::new(offset), end, store_ms })
+    }
+
+    /// Tells the index step what it would have to read, before the records are published.
+    #[inline]
+    fn tell_index(
+        &self,
+        messages: &[Message<'_>],
+        records: &[Range<usize>],
+        placed: Placed,
+        queue: Option<u32>,
+    ) {
+        if messages[0].topic == DELAY_TOPIC {
+            // Its tag codes are delivery times, which depend on more than the tags.
+            return self.engine.fresh.pass();
+        }
+        let units = messages.iter().zip(records).enumerate();
+        self.engine.fresh.add(units.map(|(number, (message, record))| FreshUnit {
+            position: placed.position + record.start as u64,
+            size: record.len() as u32,
+            queue,
+            offset: placed.offset + number as u64,
+            tag_code: message.tags.map_or(0, |tags| i64::from(java_hash(tags))),
+            store_ms: placed.store_ms,
+        }));
     }
 
     fn check_appendable(&self) -> Result<()> {
@@ -172,17 +201,19 @@ impl Draft {
     }
 }
 
-/// Completes the records, under the append lock.
-fn stamp_all(
-    bytes: &mut [u8],
-    records: &[Range<usize>],
+/// Where records are put: the first one's position and offset, and the time of all.
+#[derive(Clone, Copy, Debug, Default)]
+struct Placed {
     position: Position,
-    first_offset: u64,
-    numbered: bool,
+    offset: u64,
     store_ms: i64,
-) {
+}
+
+/// Completes the records, under the append lock.
+fn stamp_all(bytes: &mut [u8], records: &[Range<usize>], placed: Placed, numbered: bool) {
+    let Placed { position, offset, store_ms } = placed;
     for (number, record) in records.iter().enumerate() {
-        let queue_offset = if numbered { first_offset + number as u64 } else { 0 };
+        let queue_offset = if numbered { offset + number as u64 } else { 0 };
         let position = (position + record.start as u64).get();
         stamp(&mut bytes[record.clone()], &Stamp { position, queue_offset, store_ms });
     }

@@ -157,7 +157,10 @@ impl Opening {
         let is_poisoned =
             known.marks.is_some_and(|marks| marks.poisoned) && !self.options.read_only;
         if is_poisoned {
-            rewrite(&segments, flushed..report.end)?;
+            // What lies in a read-only directory stays as it is.
+            let is_fixed = |segment: &Segment| self.fleet.role(segment.directory()) == Role::ReadOnly;
+            let rest: Vec<_> = segments.iter().filter(|own| !is_fixed(own)).cloned().collect();
+            rewrite(&rest, flushed..report.end)?;
         }
         let log = self.log(segments, start..report.end).flushed_to(flushed);
         if is_poisoned || log.write_path() == WritePath::Staged {

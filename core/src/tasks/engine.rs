@@ -16,8 +16,9 @@ use crate::log::{Log, NextSegment};
 use crate::options::Options;
 use crate::segment::{Budget, Segment, Supply};
 use crate::tasks::clean::Dropped;
+use crate::tasks::index::Indexing;
 use crate::tasks::threads::Bell;
-use crate::tasks::{Disks, IndexStep, Reserve};
+use crate::tasks::{Disks, Fresh, IndexStep, Reserve};
 
 /// The parts of one open store, shared by its handle and its steps.
 #[derive(Debug)]
@@ -42,6 +43,10 @@ pub struct Engine {
     pub disks: Disks,
     /// Everything below is in the queues.
     pub indexed: Watermark,
+    /// What is known of records that are not indexed yet.
+    pub fresh: Fresh,
+    /// The index step's own.
+    pub indexing: Mutex<Indexing>,
     /// The queues were derived while a part of the log was away: the next opening that finds it
     /// derives them anew.
     pub patchy: bool,
@@ -131,6 +136,8 @@ impl Engine {
             supply: parts.supply,
             disks: parts.disks,
             indexed,
+            fresh: Fresh::default(),
+            indexing: Mutex::default(),
             patchy: parts.patchy,
             marks: Mutex::new(parts.marks),
             poison_noted: AtomicBool::new(false),

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use crate::base::units::Position;
+use crate::derived::{Queue, Unit};
 use crate::disk::fetch_ahead;
 use crate::error::{Error, ErrorKind, Result};
 use crate::log::LogReader;
 use crate::record::{Check, Found, at};
-use crate::tasks::{Engine, Next, Step};
+use crate::tasks::{Engine, FreshUnit, Next, Step};
 
 /// Records per step: enough to make a system call per queue cheap, few enough to keep a waiting
 /// reader short.
@@ -36,9 +37,11 @@ impl Step for IndexStep {
         if engine.indexed.load() >= engine.log.visible().end() {
             return Ok(Next::Idle);
         }
+        let visible = engine.log.visible().end();
         // Through the mark's own rule, so that a caller who catches up never runs beside it.
         engine.index_to(engine.indexed.load() + 1)?;
-        Ok(Next::Again)
+        // A step costs some system calls per queue: what was appended meanwhile waits for more.
+        Ok(if engine.indexed.load() < visible { Next::Again } else { Next::Soon })
     }
 }
 
@@ -52,11 +55,17 @@ impl IndexStep {
         // What an earlier step could not write goes first.
         engine.queues.publish()?;
         let mut reader = engine.log.reader();
+        let mut indexing = engine.indexing.lock();
+        // After the reader: what it may see was noted before it was published.
+        indexing.refill(engine);
         // Retention may have had to pass by what could not be indexed for lack of room.
         let mut position = engine.indexed.load().max(reader.start());
         let (mut records, mut last) = (0, None);
         while records < STEP_RECORDS && position < reader.end() {
-            let piece = apply_piece(engine, &mut reader, position)?;
+            let piece = match indexing.apply(engine, &reader, position) {
+                Some(piece) => piece,
+                None => apply_piece(engine, &mut reader, position)?,
+            };
             position = piece.end;
             records += piece.records;
             last = piece.last.or(last);
@@ -64,6 +73,60 @@ impl IndexStep {
         engine.queues.publish()?;
         engine.publish_indexed(position, last);
         Ok(())
+    }
+}
+
+/// What the index step knows from one run to the next.
+#[derive(Debug, Default)]
+pub struct Indexing {
+    /// Records whose units need no reading, in log order.
+    fresh: Vec<FreshUnit>,
+    /// Those before are done.
+    done: usize,
+    /// The store's queues by number, as far as they were looked up.
+    queues: Vec<Option<Arc<Queue>>>,
+}
+
+impl Indexing {
+    fn refill(&mut self, engine: &Engine) {
+        if self.done == self.fresh.len() {
+            self.fresh.clear();
+            self.done = 0;
+            engine.fresh.take(&mut self.fresh);
+        }
+    }
+
+    /// Applies the records from `position` on that are known, as far as the reader sees; nothing
+    /// if the one at `position` is not.
+    fn apply(&mut self, engine: &Engine, reader: &LogReader, position: Position) -> Option<Piece> {
+        let known = &self.fresh[self.done..];
+        // What was read from the log meanwhile is done.
+        self.done += known.partition_point(|unit| unit.position < position);
+        let known = &self.fresh[self.done..];
+        if known.first()?.position != position {
+            return None;
+        }
+        let segment = reader.snapshot().find(position)?;
+        let end = segment.end().min(reader.end());
+        let count = known.partition_point(|unit| unit.end() <= end).min(STEP_RECORDS);
+        let last = *known[..count].last()?;
+        for at in self.done..self.done + count {
+            self.add(engine, self.fresh[at]);
+        }
+        self.done += count;
+        segment.set_last_store_ms(last.store_ms);
+        let last_record = Some((last.position, last.store_ms));
+        Some(Piece { end: last.end(), records: count, last: last_record })
+    }
+
+    fn add(&mut self, engine: &Engine, fresh: FreshUnit) {
+        let Some(number) = fresh.queue.map(|number| number as usize) else { return };
+        if self.queues.get(number).is_none_or(Option::is_none) {
+            self.queues = engine.queues.by_number();
+        }
+        let queue = self.queues[number].as_ref().expect("a queue is known before its messages");
+        let FreshUnit { position, size, offset, tag_code, .. } = fresh;
+        engine.queues.add(queue, offset, Unit { position, size, tag_code });
     }
 }
 

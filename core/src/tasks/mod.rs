@@ -6,6 +6,7 @@ mod clean;
 mod disks;
 mod engine;
 mod flush;
+mod fresh;
 mod index;
 mod prepare;
 mod probe;
@@ -17,6 +18,7 @@ pub use clean::{CleanStep, Dropped};
 pub use disks::Disks;
 pub use engine::{Engine, Parts};
 pub use flush::FlushStep;
+pub use fresh::{Fresh, FreshUnit};
 pub use index::IndexStep;
 pub use prepare::{PrepareStep, STEP_BYTES as PREPARE_STEP_BYTES};
 pub use probe::ProbeStep;
@@ -30,6 +32,8 @@ use crate::error::Result;
 pub enum Next {
     /// At once: there is more to do.
     Again,
+    /// After a moment in which more may gather: there was something to do.
+    Soon,
     /// At this time, in milliseconds since 1970, or when its bell rings.
     At(i64),
     /// When its bell rings.

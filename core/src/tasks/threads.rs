@@ -19,8 +19,8 @@ const LONGEST: Duration = Duration::from_millis(1000);
 /// asleep is seen after this at the latest.
 const DOZE: Duration = Duration::from_millis(10);
 
-/// How long a thread that ran out of work lets work gather before it looks again. A busy appender
-/// would wake it for nearly every message otherwise: two switches and a system call each.
+/// How long a thread that has done all there was lets work gather before it looks again. A busy
+/// appender would wake it for nearly every message otherwise: two switches and a system call each.
 const GATHER: Duration = Duration::from_millis(1);
 
 /// After a failure a step is not tried again before this time, in milliseconds.
@@ -119,6 +119,7 @@ impl Worker {
         while !self.is_stopping() {
             match self.run() {
                 Next::Again => {}
+                Next::Soon => drop(self.nap(GATHER)),
                 Next::At(_) if self.failure.is_some() => self.rest(),
                 Next::At(time) => self.sleep_until(time),
                 Next::Idle => self.idle(),
@@ -129,10 +130,6 @@ impl Worker {
     /// Sleeps until the bell rings. The flag is up before the last look for work, so that who
     /// adds work after that look rings.
     fn idle(&mut self) {
-        self.nap(GATHER);
-        if self.is_stopping() || self.run() != Next::Idle {
-            return;
-        }
         self.asleep(true);
         for longest in [DOZE, LONGEST] {
             if self.run() != Next::Idle || self.nap(longest) {

@@ -92,12 +92,16 @@ impl Setup {
     }
 
     /// Runs all sides in every round, each after warming so many bytes, every second round in
-    /// the other order, and returns the median of each.
+    /// the other order, and returns the median of each. Each sample follows a run of the same side
+    /// that does not count: the large pages of a mapped file come from memory of their own, which
+    /// writing another file does not warm. Without it equal runs differed by a factor of three.
     pub fn in_turns(&self, bytes: u64, sides: &mut [Side<'_>]) -> Outcome<Vec<f64>> {
         let mut samples = vec![Vec::new(); sides.len()];
         for round in 0..self.sizes.rounds {
             for turn in 0..sides.len() {
                 let at = if round % 2 == 0 { turn } else { sides.len() - 1 - turn };
+                self.warm(bytes)?;
+                sides[at]()?;
                 self.warm(bytes)?;
                 samples[at].push(sides[at]()?);
             }

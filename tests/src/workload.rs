@@ -355,6 +355,8 @@ fn clean(world: &mut World) -> Checked {
         let outcome = world.open_store().run(Task::Clean);
         let start = world.open_store().watermarks().start.get();
         world.note(format!("run Clean: {}, start {start}", told(&outcome)));
+        // A start that could not be written down is not there after a crash.
+        world.leftovers |= outcome.is_err();
         explained(world, outcome)?;
         follow_start(world, start)?;
     }

@@ -58,6 +58,8 @@ impl MarksFile {
                 }
                 let dir = path.parent().expect("the marks lie in a directory");
                 let file = disk.create(dir, Slots::LEN, Allocation::Reserved)?;
+                // Cleaning a full disk writes marks, also where blocks cannot be reserved.
+                file.write_at(0, &[0; Slots::LEN as usize])?;
                 file.link(path)?;
                 disk.sync_dir(dir)?;
                 file

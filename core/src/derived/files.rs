@@ -191,16 +191,20 @@ impl UnitFiles {
     /// Zeros whatever is written from `at` on; a crash may have left holes between dead units.
     fn zero_written(&self, segment: &Arc<Segment>, at: u64) -> Result<()> {
         let file = segment.file()?;
+        // All of them first: the system reads ahead, and what it read counts as data.
+        let (mut pieces, mut from) = (Vec::new(), at);
+        while let Some(data) = file.next_data(from)? {
+            pieces.push(data);
+            from = data + 4096;
+        }
         let mut chunk = [0; 4096];
         let mut is_dirty = false;
-        let mut from = at;
-        while let Some(data) = file.next_data(from)? {
+        for data in pieces {
             let left = usize::try_from(segment.len_bytes() - data).unwrap_or(usize::MAX);
             let now = &mut chunk[..left.min(4096)];
             file.read_at(data, now)?;
-            from = data + now.len() as u64;
             if now.iter().any(|&byte| byte != 0) {
-                file.zero(data, from)?;
+                file.zero(data, data + now.len() as u64)?;
                 is_dirty = true;
             }
         }

@@ -19,7 +19,7 @@ use crate::segment::{Segment, Snapshot};
 const WINDOW_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Bytes that are searched before the file system is asked again where it has data.
-const PIECE_BYTES: u64 = 1024 * 1024;
+pub(super) const PIECE_BYTES: u64 = 1024 * 1024;
 
 /// Why a walk stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -215,7 +215,7 @@ fn resume_in(segment: &Arc<Segment>, look: Position) -> Result<Option<Position>>
 /// Where the pieces begin that the file system has data for. What was never written is passed
 /// by: as pages it would be zeros, of which a segment has up to a gigabyte. All are asked for
 /// before any is touched, since the system reads ahead, and what it read counts as data.
-fn written_pieces(file: &dyn File, mut from: u64) -> Result<Vec<u64>> {
+pub(super) fn written_pieces(file: &dyn File, mut from: u64) -> Result<Vec<u64>> {
     let mut pieces = Vec::new();
     while let Some(piece) = file.next_data(from)? {
         pieces.push(piece);

@@ -8,12 +8,9 @@ use crate::base::units::Position;
 use crate::base::watermark::Published;
 use crate::disk::{Access, Allocation, Disk};
 use crate::error::Result;
-use crate::log::recover::Scan;
+use crate::log::recover::{PIECE_BYTES, Scan, written_pieces};
 use crate::record::{Check, MessageView};
 use crate::segment::{Segment, Snapshot};
-
-/// Bytes that are looked at in one piece.
-const PIECE_BYTES: u64 = 8 << 20;
 
 /// Records behind a cut, saved beside the store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -113,11 +110,10 @@ pub fn cut(disk: &dyn Disk, segments: &mut Vec<Arc<Segment>>, end: Position) -> 
 fn is_blank(segment: &Arc<Segment>, end: Position) -> Result<bool> {
     let file = segment.file()?;
     let map = segment.map()?;
-    let mut at = end - segment.base();
-    while let Some(from) = file.next_data(at)?.filter(|&from| from < segment.len_bytes()) {
-        at = (from + PIECE_BYTES).min(segment.len_bytes());
-        map.populate(from..at, Access::Read)?;
-        let piece = map.bytes(from..at, Published::all()).expect("mapped whole");
+    for from in written_pieces(file.as_ref(), end - segment.base())? {
+        let to = (from + PIECE_BYTES).min(segment.len_bytes());
+        map.populate(from..to, Access::Read)?;
+        let piece = map.bytes(from..to, Published::all()).expect("mapped whole");
         if piece.iter().any(|&byte| byte != 0) {
             return Ok(false);
         }

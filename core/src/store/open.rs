@@ -158,7 +158,8 @@ impl Opening {
             known.marks.is_some_and(|marks| marks.poisoned) && !self.options.read_only;
         if is_poisoned {
             // What lies in a read-only directory stays as it is.
-            let is_fixed = |segment: &Segment| self.fleet.role(segment.directory()) == Role::ReadOnly;
+            let is_fixed =
+                |segment: &Segment| self.fleet.role(segment.directory()) == Role::ReadOnly;
             let rest: Vec<_> = segments.iter().filter(|own| !is_fixed(own)).cloned().collect();
             rewrite(&rest, flushed..report.end)?;
         }

@@ -45,6 +45,10 @@ impl Fresh {
     /// Adds records that are about to be published, in log order.
     pub fn add(&self, units: impl ExactSizeIterator<Item = FreshUnit>) {
         let mut list = self.0.lock();
+        if list.capacity() == 0 {
+            // All at once, the first time: an append touches no allocator later on.
+            list.reserve_exact(MOST);
+        }
         if list.len() + units.len() > MOST {
             list.clear();
         }
@@ -56,8 +60,9 @@ impl Fresh {
         self.0.lock().clear();
     }
 
-    /// Puts what there is into `into`, which is empty.
+    /// Puts what there is into `into`, which is empty; the appenders go on in its memory.
     pub fn take(&self, into: &mut Vec<FreshUnit>) {
+        into.reserve_exact(MOST);
         std::mem::swap(&mut *self.0.lock(), into);
     }
 }

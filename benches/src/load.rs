@@ -42,7 +42,7 @@ impl Sizes {
     const FULL: Self = Self {
         rounds: 5,
         small: 1_500_000,
-        large: 1_000_000,
+        large: 400_000,
         groups: 2_000,
         read: 500_000,
         store_bytes: 4 << 30,

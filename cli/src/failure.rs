@@ -80,8 +80,6 @@ impl Cause {
     fn hint(self) -> Option<&'static str> {
         let Self::Store(kind) = self else { return None };
         match kind {
-            ErrorKind::Offline => Some("--allow-offline serves what is there"),
-            ErrorKind::Corrupt => Some("--on-damage skip serves both sides of damage"),
             ErrorKind::Full => Some("`spanlog disks` shows the disks, `spanlog clean` makes room"),
             _ => None,
         }
@@ -173,10 +171,24 @@ impl Failure {
         }})
     }
 
+    /// What a person can do about it.
+    fn hint(&self) -> Option<&'static str> {
+        if self.message.contains("damaged below what was flushed") {
+            return Some("--on-damage skip serves both sides of damage");
+        }
+        if self.message.contains("the record is damaged") {
+            return Some("`spanlog read --verify` goes on behind damage");
+        }
+        if self.message.contains("is not there: ") || self.message.contains("are missing") {
+            return Some("--allow-offline serves what is there");
+        }
+        self.cause.hint()
+    }
+
     fn to_text(&self) -> String {
         let red = Style::new().bold().fg_color(Some(AnsiColor::Red.into()));
         let mut text = format!("{red}error:{red:#} {self}");
-        if let Some(hint) = self.cause.hint() {
+        if let Some(hint) = self.hint() {
             text += &format!("\n  hint: {hint}");
         }
         text

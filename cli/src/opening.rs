@@ -78,6 +78,10 @@ pub struct OptionArgs {
     /// Serve what is there although directories are missing
     #[arg(long)]
     pub allow_offline: bool,
+    /// Take the directories given with --path over from a root that was lost, or whose registry
+    /// is damaged
+    #[arg(long)]
+    pub adopt: bool,
     /// Change nothing on disk; `read`, `inspect`, `disks` and dry runs never do
     #[arg(long)]
     pub read_only: bool,
@@ -181,6 +185,7 @@ impl OptionArgs {
         set(&mut options.max_body_bytes, self.max_body);
         options.forced_clean &= !self.no_forced_clean;
         options.allow_offline |= self.allow_offline;
+        options.adopt |= self.adopt;
         options.read_only |= self.read_only;
     }
 }

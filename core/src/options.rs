@@ -227,6 +227,9 @@ pub struct Options {
     /// Whether a store opens without directories that are not there; their ranges read as
     /// offline. Default false.
     pub allow_offline: bool,
+    /// Whether a root whose registry is lost or damaged takes over the directories that are
+    /// named, from the one store that their labels name. Default false: they are another store's.
+    pub adopt: bool,
     /// Whether the store is opened for reading alone: nothing on disk changes and no free byte
     /// is needed; `create` is ignored. Default false.
     pub read_only: bool,
@@ -269,6 +272,7 @@ impl Default for Options {
             max_maps: 1024,
             on_damage: OnDamage::default(),
             allow_offline: false,
+            adopt: false,
             read_only: false,
             create: true,
             checkpoint_interval_ms: 1000,
@@ -317,6 +321,7 @@ setters! {
     max_maps: usize,
     on_damage: OnDamage,
     allow_offline: bool,
+    adopt: bool,
     read_only: bool,
     create: bool,
     checkpoint_interval_ms: u64,

@@ -1,7 +1,11 @@
-//! What the tests of this workspace share: reading the project's own source ([`source`]), running
-//! RocketMQ's own store ([`oracle`]), and a simulated world for the engine: a disk that fails by
-//! plan ([`fault_disk`]), what must be in a store ([`model`]), its comparison with what is there
-//! ([`check`]), the world itself ([`world`]) and what happens in it ([`workload`]).
+//! What the tests of this workspace share:
+//!
+//! * [`source`] reads the project's own source, [`oracle`] runs RocketMQ's own store.
+//! * [`fault_disk`] is a disk that fails and lies by plan. [`world`], [`workload`], [`model`] and
+//!   [`check`] are the simulation: a machine that follows from a seed, what happens in it, what
+//!   must be there, and whether it is.
+//! * [`small_store`] is a store to damage, [`mounts`] are small real file systems, and
+//!   [`appender`] is the process that gets killed.
 //!
 //! This crate is never published. Unlike the engine it may use the file system, threads, the
 //! clock and standard output; its `Cargo.toml` lifts those lints. A test that cannot run on a

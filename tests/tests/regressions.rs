@@ -27,7 +27,10 @@ fn a_queue_made_after_the_checkpoint_does_not_keep_the_store_shut() {
     // The replay took the queue for new, and its file's name was taken: no open worked any more.
     let mem = Arc::new(MemDisk::new());
     let store = open(&mem, options()).unwrap();
-    append(&store, 0..6);
+    append(&store, 0..1);
+    store.catch_up().unwrap();
+    store.run(Task::Checkpoint).unwrap();
+    append(&store, 1..6);
     store.catch_up().unwrap();
     let killed = Arc::new(mem.kill());
     check(&open(&killed, options()).unwrap(), 0..6);

@@ -66,8 +66,8 @@ impl Registry {
     /// `Version` for a later release's file, `Corrupt` for one that is not whole.
     pub fn decode(text: &str, path: &Path) -> Result<Self> {
         let broken = || {
-            let text = "the store's registry is not whole; with the directories given again, \
-                        it can be removed and is made anew";
+            let text = "the store's registry is not whole; name the directories again and adopt \
+                        them (the option `adopt`), and it is made anew";
             Error::new(ErrorKind::Corrupt, text).at(path)
         };
         let version = text.strip_prefix("spanlog ").and_then(|rest| rest.lines().next());

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::directory::OWN_DIR;
 use crate::directory::registry::{Registry, parse_label};
 use crate::disk::{Disk, EntryKind, Stat};
 use crate::error::{Error, ErrorKind, Result};
@@ -132,8 +133,8 @@ fn claimed(registry: Option<&Registry>, store: u64, id: u64, path: &Path) -> Res
         }
         None => Err(Error::new(
             ErrorKind::Foreign,
-            "the directory belongs to a store whose root is not this one, or whose root lost \
-             its registry",
+            "the directory belongs to a store whose root is not this one; if this one lost its \
+             registry, the option `adopt` takes the directory over",
         )
         .at(path)),
     }
@@ -219,11 +220,19 @@ fn check_distinct(found: &[Resolved]) -> Result<()> {
     Ok(())
 }
 
+/// What a store, or a broker, keeps under its root.
+const STORE_DIRS: [&str; 5] = ["consumequeue", "batchconsumequeue", "index", "config", OWN_DIR];
+
 fn check_nesting(disk: &dyn Disk, root: &Path, found: &[Resolved]) -> Result<()> {
     let root = disk.stat(root)?.map_or(root.to_owned(), |stat| stat.canonical);
     for row in found.iter().filter(|row| row.offline.is_none()) {
         if root.starts_with(&row.path) {
             let text = "a segment directory must not be or contain the store's root";
+            return Err(Error::new(ErrorKind::Invalid, text).at(&row.path));
+        }
+        let mut own = STORE_DIRS.iter().map(|name| root.join(name));
+        if own.any(|own| row.path.starts_with(own)) {
+            let text = "a segment directory must not lie in one that the store has for itself";
             return Err(Error::new(ErrorKind::Invalid, text).at(&row.path));
         }
         let inside = |other: &&Resolved| {

@@ -280,6 +280,9 @@ impl State {
 
     /// The file to lock, made if it is not there.
     fn lock_file(&mut self, path: &Path) -> io::Result<u64> {
+        if let Ok(inode) = self.names.directory(path) {
+            return Ok(inode);
+        }
         let dir = self.writable(path).map(|_| path.parent().unwrap_or(path))?;
         if self.names.get(path).is_none() {
             self.names.check_free(path)?;

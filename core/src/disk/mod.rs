@@ -152,7 +152,8 @@ pub trait Disk: Send + Sync + Debug {
 
     /// Locks the first byte of `path` exclusively, creating the file if need be, in the way that
     /// RocketMQ's store locks its own; fails with [`ErrorKind::Locked`](crate::ErrorKind::Locked),
-    /// naming the holder where the system tells, and never waits.
+    /// naming the holder where the system tells, and never waits. A directory is locked as a
+    /// whole, in a way of our own: RocketMQ has no lock for its log directories.
     fn lock(&self, path: &Path) -> Result<Box<dyn Lock>>;
 
     /// A new file of `len` zero bytes on the file system of `dir`, without a name until

@@ -83,6 +83,9 @@ impl Disk for OsDisk {
     }
 
     fn lock(&self, path: &Path) -> Result<Box<dyn Lock>> {
+        if path.is_dir() {
+            return lock_directory(path);
+        }
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o644);
         let file = options.open(path).map_err(failed("open the lock file", path))?;
@@ -274,6 +277,30 @@ fn held_by(pid: Option<u32>, path: &Path) -> Error {
         ),
     };
     Error::new(ErrorKind::Locked, message).at(path)
+}
+
+fn lock_directory(path: &Path) -> Result<Box<dyn Lock>> {
+    let dir = SystemFile::open(path).map_err(failed("open a directory", path))?;
+    match calls::lock_directory(&dir) {
+        Ok(()) => Ok(Box::new(OsDirectoryLock { dir })),
+        Err(error) if is_held(&error) => Err(held_by(None, path)),
+        Err(error) => Err(Error::io("lock a directory", path, error)),
+    }
+}
+
+/// The descriptor holds the lock.
+#[derive(Debug)]
+struct OsDirectoryLock {
+    dir: SystemFile,
+}
+
+impl Lock for OsDirectoryLock {}
+
+impl Drop for OsDirectoryLock {
+    fn drop(&mut self) {
+        // Closing the descriptor does it too, but not before every copy of it is closed.
+        let _ = calls::unlock_directory(&self.dir);
+    }
 }
 
 /// The descriptor holds the lock.

@@ -218,7 +218,7 @@ impl Log {
         let writer = match self.path {
             WritePath::Staged if file.is_reserved() => Writer::Stage,
             WritePath::Mapped if file.is_reserved() => {
-                let map = segment.map()?;
+                let map = segment.map_for_writing()?;
                 Writer::Map(map.writer().expect("one appender writes a segment"))
             }
             // Without reserved blocks a full disk must be an error of this very append.

@@ -55,6 +55,14 @@ impl Budget {
         Ok(())
     }
 
+    /// Takes room for a map that the appender needs, also when every other one is held: readers
+    /// must not keep it from appending.
+    pub(super) fn reserve_for_writing(&self) {
+        if self.reserve().is_err() {
+            self.count.fetch_add(1, Ordering::AcqRel);
+        }
+    }
+
     /// Keeps `segment`, which now has a map, as a candidate for eviction.
     pub(super) fn register(&self, segment: &Arc<Segment>) {
         self.mapped.lock().push(Arc::downgrade(segment));
@@ -70,7 +78,8 @@ impl Budget {
         let mut mapped = self.mapped.lock();
         mapped.retain(|segment| segment.strong_count() > 0);
         let mut live: Vec<Arc<Segment>> = mapped.iter().filter_map(Weak::upgrade).collect();
-        live.sort_by_key(|segment| segment.last_used());
+        // The order of use changes while it is looked at, so each is asked once.
+        live.sort_by_cached_key(|segment| segment.last_used());
         for segment in live {
             if segment.unmap_unless_held() {
                 self.release();

@@ -144,11 +144,26 @@ impl Segment {
     /// # Errors
     /// `Full` when every map is held, `Offline` when the file is gone, else what the disk says.
     pub fn map(self: &Arc<Self>) -> Result<Arc<Map>> {
+        self.map_with(|budget| budget.reserve())
+    }
+
+    /// As [`Segment::map`], but never refused because readers hold every map: for the appender.
+    ///
+    /// # Errors
+    /// `Offline` when the file is gone, else what the disk says.
+    pub fn map_for_writing(self: &Arc<Self>) -> Result<Arc<Map>> {
+        self.map_with(|budget| {
+            budget.reserve_for_writing();
+            Ok(())
+        })
+    }
+
+    fn map_with(self: &Arc<Self>, reserve: impl Fn(&Budget) -> Result<()>) -> Result<Arc<Map>> {
         self.used.store(self.budget.tick(), Ordering::Relaxed);
         if let Some(map) = &self.open.lock().map {
             return Ok(Arc::clone(map));
         }
-        self.budget.reserve()?;
+        reserve(&self.budget)?;
         let made = self.make_map();
         match &made {
             Ok((_, true)) => self.budget.register(self),

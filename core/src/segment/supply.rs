@@ -93,6 +93,12 @@ impl Supply {
         Ok(true)
     }
 
+    /// The directory that holds a segment made ready and not used yet, by its number.
+    #[must_use]
+    pub fn ready_in(&self) -> Option<u64> {
+        self.ready.lock().as_ref().map(|ready| ready.shelf.directory)
+    }
+
     /// Gives up a segment that was made ready and is not needed.
     pub fn discard(&self) {
         *self.ready.lock() = None;

@@ -62,6 +62,8 @@ pub struct Batch {
     status: ReadStatus,
     next: QueueOffset,
     bounds: Bounds,
+    /// The queue that was read; none where it never had a message.
+    queue: Option<Arc<Queue>>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -80,7 +82,8 @@ pub struct Stored<'a> {
 
 impl Batch {
     fn nothing(engine: &Engine, status: ReadStatus, next: QueueOffset, bounds: Bounds) -> Self {
-        Self { reader: engine.log.reader(), entries: Vec::new(), status, next, bounds }
+        let (reader, entries) = (engine.log.reader(), Vec::new());
+        Self { reader, entries, status, next, bounds, queue: None }
     }
 
     /// What was found.
@@ -173,6 +176,10 @@ impl<'a> Stored<'a> {
         }
         let view = self.decode()?;
         view.verify().map_err(|damage| self.corrupt(&damage.to_string()))?;
+        let queue = self.batch.queue.as_ref().filter(|queue| holds_its_own(queue.topic()));
+        if queue.is_some_and(|queue| queue.topic() != view.topic()) {
+            return Err(self.corrupt("it belongs to another topic than its queue"));
+        }
         Ok(view)
     }
 
@@ -243,6 +250,7 @@ impl<'a> Collector<'a> {
     }
 
     fn collect(mut self, queue: &Arc<Queue>) -> Result<Batch> {
+        self.batch.queue = Some(Arc::clone(queue));
         let from = self.batch.next;
         // No more units than the limit on bytes can need: a queue may have hundreds of millions.
         let most =
@@ -289,7 +297,8 @@ impl<'a> Collector<'a> {
             Err(error) if error.kind() == ErrorKind::Invalid => return self.astray(error),
             other => other?,
         };
-        if !is_at_home(reader.bytes(span), unit) {
+        let record = self.batch.reader.bytes(span);
+        if !is_at_home(record, unit) || !self.is_numbered(record, offset) {
             return self.misplaced(span, unit);
         }
         self.bytes += u64::from(unit.size);
@@ -317,6 +326,16 @@ impl<'a> Collector<'a> {
         Err(Error::new(ErrorKind::Corrupt, text).at(&dir).with_offset(offset.get()))
     }
 
+    /// Whether a record says the number that its place in the queue says.
+    fn is_numbered(&self, record: &[u8], offset: QueueOffset) -> bool {
+        let Some(queue) = self.batch.queue.as_ref().filter(|own| holds_its_own(own.topic())) else {
+            return true;
+        };
+        let id = bytes::read_i32(record, 12).and_then(|id| u32::try_from(id).ok());
+        let number = bytes::read_i64(record, 20).and_then(|number| u64::try_from(number).ok());
+        id == Some(queue.id()) && number == Some(offset.get())
+    }
+
     fn misplaced(&self, span: Span, unit: Unit) -> Result<()> {
         if self.engine.options.on_damage == OnDamage::Skip {
             return Ok(());
@@ -326,6 +345,11 @@ impl<'a> Collector<'a> {
             .at(path)
             .with_offset(unit.position.get()))
     }
+}
+
+/// RocketMQ's light queues hold records of other topics.
+fn holds_its_own(topic: &str) -> bool {
+    !topic.starts_with("%LMQ%")
 }
 
 /// Two fields tell whether a record stands where a unit says, without decoding it.

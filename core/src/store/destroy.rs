@@ -9,7 +9,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
 use crate::segment::name::parse_segment_name;
 use crate::store::Store;
-use crate::store::open::{ABORT, QUEUES};
+use crate::store::open::{ABORT, DESTROYING, QUEUES};
 
 /// Files of a store that lie in its root.
 const ROOT_FILES: [&str; 4] = [ABORT, "abort.bak", "checkpoint", "lock"];
@@ -45,10 +45,13 @@ impl Store {
             return Err(none());
         }
         let lock = disk.lock(&root.join("lock"))?;
+        // From here on it is no store any more, and destroying can be taken up again.
+        disk.make_dir(&root.join(OWN_DIR))?;
+        disk.replace(&mark(&root), b"")?;
         for dir in &directories {
             remove_segments(disk, dir)?;
         }
-        for tree in [QUEUES, "index", OWN_DIR] {
+        for tree in [QUEUES, "index"] {
             remove_tree(disk, &root.join(tree))?;
         }
         for file in ROOT_FILES {
@@ -56,6 +59,7 @@ impl Store {
                 disk.remove(&root.join(file))?;
             }
         }
+        remove_tree(disk, &root.join(OWN_DIR))?;
         drop(lock);
         remove_if_empty(disk, &root)
     }
@@ -77,11 +81,18 @@ fn directories(disk: &dyn Disk, root: &Path, options: &Options) -> Result<Vec<Pa
         wanted.push(Wanted { path: usual, role: None });
     }
     let found = resolve(disk, root, &wanted, registry.as_ref(), false)?;
-    if let Some(row) = found.iter().find(|row| row.offline.is_some()) {
+    let is_begun = disk.stat(&mark(root))?.is_some();
+    if let Some(row) = found.iter().find(|row| row.offline.is_some() && !is_begun) {
         let text = "a directory of the store is not there, and its segments would stay";
         return Err(Error::new(ErrorKind::Offline, text).at(&row.path));
     }
-    Ok(found.into_iter().map(|row| row.path).collect())
+    let there = found.into_iter().filter(|row| row.offline.is_none());
+    Ok(there.map(|row| row.path).collect())
+}
+
+/// Says that the store at `root` is being destroyed.
+fn mark(root: &Path) -> PathBuf {
+    root.join(OWN_DIR).join(DESTROYING)
 }
 
 fn remove_segments(disk: &dyn Disk, dir: &Path) -> Result<()> {

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use crate::base::units::Position;
 use crate::checkpoint::Marks;
 use crate::directory::{
-    Directory, Inventory, Registered, Registry, Resolved, Wanted, put_label, resolve, sweep,
-    write_registry,
+    Directory, Inventory, Registered, Registry, Resolved, Wanted, parse_label, put_label, resolve,
+    sweep, write_registry,
 };
-use crate::disk::{Disk, EntryKind};
+use crate::disk::{Disk, EntryKind, Lock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::{DirectoryOptions, Options};
 use crate::retention::{Pressure, Role};
@@ -34,6 +34,18 @@ pub(super) struct Fleet {
 struct Row {
     id: u64,
     resolved: Resolved,
+    /// Held while the store is open for writing: a copy of the root must not write here too.
+    lock: Option<Arc<dyn Lock>>,
+}
+
+impl Row {
+    fn new(disk: &dyn Disk, id: u64, resolved: Resolved, read_only: bool) -> Result<Self> {
+        let lock = match read_only || resolved.offline.is_some() {
+            true => None,
+            false => Some(Arc::from(disk.lock(&resolved.path)?)),
+        };
+        Ok(Self { id, resolved, lock })
+    }
 }
 
 impl Fleet {
@@ -50,6 +62,11 @@ impl Fleet {
             wanted.push(Wanted { path: root.join("commitlog"), role: None });
         }
         let create = options.create && !options.read_only;
+        let is_known = registry.is_some();
+        let registry = match registry {
+            None if options.adopt => labelled(disk.as_ref(), &wanted, options)?,
+            registry => registry,
+        };
         let found = resolve(disk.as_ref(), root, &wanted, registry.as_ref(), create)?;
         let offline = found.iter().find(|row| row.offline.is_some());
         if let Some(row) = offline.filter(|_| !options.allow_offline) {
@@ -57,14 +74,18 @@ impl Fleet {
             let text = format!("a directory of the store is not there: {why}");
             return Err(Error::new(ErrorKind::Offline, text).at(&row.path));
         }
-        let is_known = registry.is_some();
         let registry = registry.unwrap_or_else(|| new_registry(options));
         let mut fleet = Self { registry, is_known, rows: Vec::new(), lost: Vec::new() };
         for resolved in found {
             let id = resolved.id.unwrap_or_else(|| fleet.free_id());
-            fleet.rows.push(Row { id, resolved });
+            fleet.rows.push(Row::new(disk.as_ref(), id, resolved, options.read_only)?);
         }
         Ok(fleet)
+    }
+
+    /// Lets other processes have the directories.
+    pub(super) fn release(&mut self) {
+        self.rows.iter_mut().for_each(|row| row.lock = None);
     }
 
     fn free_id(&self) -> u64 {
@@ -206,6 +227,18 @@ impl Fleet {
     }
 }
 
+/// The registry of the store that the labels of the directories name, without its directories.
+fn labelled(disk: &dyn Disk, wanted: &[Wanted], options: &Options) -> Result<Option<Registry>> {
+    for wanted in wanted {
+        if disk.stat(&wanted.path)?.is_some()
+            && let Some((store, _)) = disk.label(&wanted.path)?.as_deref().and_then(parse_label)
+        {
+            return Ok(Some(Registry { store, ..new_registry(options) }));
+        }
+    }
+    Ok(None)
+}
+
 fn wanted(options: &DirectoryOptions) -> Wanted {
     Wanted { path: options.path.clone(), role: options.role }
 }
@@ -276,7 +309,7 @@ impl Store {
             let text = "the directory holds segments; open the store with it to add them";
             return Err(Error::new(ErrorKind::Invalid, text).at(&resolved.path.join(entry.name)));
         }
-        let row = Row { id: fleet.free_id(), resolved };
+        let row = Row::new(disk, fleet.free_id(), resolved, false)?;
         let mut added = directory(&row, &engine.options);
         added.thresholds = engine.options.thresholds_of(options);
         let mut rows = fleet.rows.clone();
@@ -331,7 +364,7 @@ impl Store {
             let text = "the store's only directory cannot be removed";
             return Err(Error::new(ErrorKind::Invalid, text).at(path.as_ref()));
         }
-        let Row { id, resolved } = fleet.rows[at].clone();
+        let Row { id, resolved, .. } = fleet.rows[at].clone();
         // No new segment may come between the look and the removal, nor one of an append that
         // chose its directory before.
         self.treat_as(id, Role::Draining)?;
@@ -349,7 +382,7 @@ impl Store {
     }
 
     fn take_off(&self, fleet: &mut Fleet, at: usize) -> Result<()> {
-        let Row { id, resolved } = &fleet.rows[at];
+        let Row { id, resolved, .. } = &fleet.rows[at];
         let snapshot = self.engine.log.chain().snapshot();
         let is_used = snapshot.segments().iter().any(|segment| segment.directory() == *id);
         if is_used || (resolved.offline.is_some() && !fleet.lost.is_empty()) {

@@ -299,9 +299,10 @@ impl Store {
         }
         self.workers.lock().stop(&self.engine, &BELLS);
         // A change of directories that passed the check before the store was closed ends first.
-        let _fleet = self.fleet.lock();
+        let mut fleet = self.fleet.lock();
         self.engine.supply.discard();
         let outcome = if self.engine.options.read_only { Ok(()) } else { self.settle() };
+        fleet.release();
         *self.lock.lock() = None;
         outcome
     }

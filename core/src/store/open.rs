@@ -35,6 +35,9 @@ pub(super) const ABORT: &str = "abort";
 /// The store's own marks, under `.spanlog/`.
 const MARKS: &str = "marks";
 
+/// Under `.spanlog/`: exists from the moment that a store begins to be destroyed.
+pub(super) const DESTROYING: &str = "destroying";
+
 /// Where the queues lie under the root.
 pub(super) const QUEUES: &str = "consumequeue";
 
@@ -76,12 +79,41 @@ pub(super) fn open(
             Some(disk.lock(&root.join("lock")).map_err(|error| name_holder(&*disk, &root, error))?)
         }
     };
-    let opening = Opening::look(disk, clock, root, options, lock)?;
-    let store = opening.recover()?;
+    let mut tries = if options.read_only { READ_ONLY_TRIES } else { 1 };
+    let mut lock = lock;
+    let store = loop {
+        let (disk, clock) = (Arc::clone(&disk), Arc::clone(&clock));
+        let opening = Opening::look(disk, clock, root.clone(), options.clone(), lock.take());
+        tries -= 1;
+        match opening.and_then(Opening::recover) {
+            // A writer may drop segments while a reader looks for them: they are gone, not away.
+            Err(error) if tries > 0 && is_passing(&error) => {}
+            opened => break opened?,
+        }
+    };
     if store.engine.options.background && !store.engine.options.read_only {
         store.start()?;
     }
     Ok(store)
+}
+
+/// How often a reader looks at a store that somebody else may be changing.
+const READ_ONLY_TRIES: u32 = 8;
+
+fn is_passing(error: &Error) -> bool {
+    matches!(error.kind(), ErrorKind::Offline | ErrorKind::Gone | ErrorKind::Corrupt)
+}
+
+/// A store of which a part was removed is no store any more.
+fn refuse_half_destroyed(disk: &dyn Disk, root: &Path) -> Result<()> {
+    let mark = own_dir(root).join(DESTROYING);
+    match disk.stat(&mark)? {
+        None => Ok(()),
+        Some(_) => {
+            let text = "destroying the store was interrupted; destroy it again to finish";
+            Err(Error::new(ErrorKind::Invalid, text).at(root))
+        }
+    }
 }
 
 fn find_root(disk: &dyn Disk, root: &Path, options: &Options) -> Result<PathBuf> {
@@ -118,7 +150,11 @@ impl Opening {
         options: Options,
         lock: Option<Box<dyn Lock>>,
     ) -> Result<Self> {
-        let registry = read_registry(disk.as_ref(), &root)?;
+        refuse_half_destroyed(disk.as_ref(), &root)?;
+        let registry = match read_registry(disk.as_ref(), &root) {
+            Err(error) if error.kind() == ErrorKind::Corrupt && options.adopt => None,
+            registry => registry?,
+        };
         let fleet = Fleet::find(&disk, &root, &options, registry)?;
         let marks = MarksFile::peek(disk.as_ref(), &own_dir(&root).join(MARKS))?;
         let start = marks.map_or(Position::ZERO, |marks| marks.start);

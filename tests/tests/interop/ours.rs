@@ -75,7 +75,8 @@ fn killed(
 fn the_checkpoint_never_passes_the_queues() {
     let world = World::new();
     let slots = || {
-        let page = fs::read(world.root.join("checkpoint")).expect("a checkpoint");
+        // RocketMQ takes a missing file for zeros.
+        let page = fs::read(world.root.join("checkpoint")).unwrap_or_else(|_| vec![0; 4096]);
         let slot = |at: usize| i64::from_be_bytes(page[at..at + 8].try_into().expect("8 bytes"));
         [0, 8, 40].map(slot)
     };

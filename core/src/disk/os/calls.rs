@@ -120,6 +120,18 @@ pub fn unlock(file: &File) -> io::Result<()> {
     change_lock(file, libc::F_UNLCK)
 }
 
+/// Locks a directory; fails at once if somebody has.
+pub fn lock_directory(dir: &File) -> io::Result<()> {
+    // SAFETY: no memory is involved.
+    check(unsafe { libc::flock(dir.as_raw_fd(), libc::LOCK_EX | libc::LOCK_NB) }).map(|_| ())
+}
+
+/// Gives the lock of [`lock_directory`] back.
+pub fn unlock_directory(dir: &File) -> io::Result<()> {
+    // SAFETY: no memory is involved.
+    check(unsafe { libc::flock(dir.as_raw_fd(), libc::LOCK_UN) }).map(|_| ())
+}
+
 fn change_lock(file: &File, kind: c_int) -> io::Result<()> {
     let wanted = libc::flock { l_type: kind as libc::c_short, ..first_byte() };
     // SAFETY: the structure lives until the call returns.

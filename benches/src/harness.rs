@@ -9,6 +9,9 @@ use std::time::Instant;
 
 use crate::load::Sizes;
 
+/// What a store makes ready ahead of its appenders, and a little more.
+const PREPARED_BYTES: u64 = 128 << 20;
+
 /// What measuring comes to: a failure ends the whole run.
 pub type Outcome<T> = Result<T, Box<dyn Error>>;
 
@@ -92,17 +95,14 @@ impl Setup {
     }
 
     /// Runs all sides in every round, each after warming so many bytes, every second round in
-    /// the other order, and returns the median of each. Each sample follows a run of the same side
-    /// that does not count: the large pages of a mapped file come from memory of their own, which
-    /// writing another file does not warm. Without it equal runs differed by a factor of three.
+    /// the other order, and returns the median of each. Runs are short, because a guest may give
+    /// free memory back to its host every two seconds: warmed memory is cold again then.
     pub fn in_turns(&self, bytes: u64, sides: &mut [Side<'_>]) -> Outcome<Vec<f64>> {
         let mut samples = vec![Vec::new(); sides.len()];
         for round in 0..self.sizes.rounds {
             for turn in 0..sides.len() {
                 let at = if round % 2 == 0 { turn } else { sides.len() - 1 - turn };
-                self.warm(bytes)?;
-                sides[at]()?;
-                self.warm(bytes)?;
+                self.warm(bytes + PREPARED_BYTES)?;
                 samples[at].push(sides[at]()?);
             }
             let latest: Vec<_> = samples.iter().map(|all| short(all[round])).collect();

@@ -20,7 +20,7 @@ pub fn measure(setup: &Setup) -> Outcome<Vec<Figure>> {
     let store = store(&setup.dir.join("store"), setup.sizes.durable_options())?;
     fill(&store, setup.sizes.fill_bytes, &body)?;
     // What earlier measurements left to be written would be counted here.
-    drop(std::process::Command::new("sync").status()?);
+    std::process::Command::new("sync").status()?;
     let counter = Counter::of(&setup.dir)?;
     eprintln!("  {}", counter.name());
     let mut samples = Vec::new();

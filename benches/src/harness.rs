@@ -95,14 +95,18 @@ impl Setup {
     }
 
     /// Runs all sides in every round, each after warming so many bytes, every second round in
-    /// the other order, and returns the median of each. Runs are short, because a guest may give
-    /// free memory back to its host every two seconds: warmed memory is cold again then.
+    /// the other order, and returns the median of each.
+    ///
+    /// Each sample follows at once upon a run of the same side that does not count: the large pages
+    /// of a mapped file come from memory of their own, which writing another file does not warm.
+    /// And runs are short: a guest may give free memory back to its host every two seconds.
     pub fn in_turns(&self, bytes: u64, sides: &mut [Side<'_>]) -> Outcome<Vec<f64>> {
         let mut samples = vec![Vec::new(); sides.len()];
         for round in 0..self.sizes.rounds {
             for turn in 0..sides.len() {
                 let at = if round % 2 == 0 { turn } else { sides.len() - 1 - turn };
                 self.warm(bytes + PREPARED_BYTES)?;
+                sides[at]()?;
                 samples[at].push(sides[at]()?);
             }
             let latest: Vec<_> = samples.iter().map(|all| short(all[round])).collect();

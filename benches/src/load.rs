@@ -40,9 +40,9 @@ pub struct Sizes {
 
 impl Sizes {
     const FULL: Self = Self {
-        rounds: 9,
-        small: 700_000,
-        large: 200_000,
+        rounds: 5,
+        small: 1_200_000,
+        large: 400_000,
         groups: 2_000,
         read: 500_000,
         store_bytes: 4 << 30,

@@ -41,7 +41,8 @@ impl Store {
         let root =
             stat.filter(|stat| stat.kind == EntryKind::Directory).ok_or_else(none)?.canonical;
         let directories = directories(disk, &root, options)?;
-        if directories.is_empty() && disk.stat(&root.join("lock"))?.is_none() {
+        let is_there = |path: &Path| Ok::<_, Error>(disk.stat(path)?.is_some());
+        if directories.is_empty() && !is_there(&root.join("lock"))? && !is_there(&mark(&root))? {
             return Err(none());
         }
         let lock = disk.lock(&root.join("lock"))?;
@@ -59,7 +60,7 @@ impl Store {
                 disk.remove(&root.join(file))?;
             }
         }
-        remove_tree(disk, &root.join(OWN_DIR))?;
+        remove_own(disk, &root.join(OWN_DIR))?;
         drop(lock);
         remove_if_empty(disk, &root)
     }
@@ -104,6 +105,18 @@ fn remove_segments(disk: &dyn Disk, dir: &Path) -> Result<()> {
     disk.set_label(dir, None)?;
     remove_tree(disk, &dir.join(OWN_DIR))?;
     remove_if_empty(disk, dir)
+}
+
+/// Removes the store's own directory; what says that it is being destroyed goes last.
+fn remove_own(disk: &dyn Disk, dir: &Path) -> Result<()> {
+    for entry in disk.list(dir)?.into_iter().filter(|entry| entry.name != DESTROYING) {
+        let path = dir.join(&entry.name);
+        match entry.kind {
+            EntryKind::Directory => remove_tree(disk, &path)?,
+            _ => disk.remove(&path)?,
+        }
+    }
+    remove_tree(disk, dir)
 }
 
 /// Removes a directory that is all the store's own.

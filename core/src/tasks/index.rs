@@ -54,7 +54,7 @@ impl IndexStep {
     pub fn run_once(engine: &Engine) -> Result<()> {
         // What an earlier step could not write goes first.
         engine.queues.publish()?;
-        let mut reader = engine.log.reader();
+        let reader = engine.log.reader();
         let mut indexing = engine.indexing.lock();
         // After the reader: what it may see was noted before it was published.
         indexing.refill(engine);
@@ -64,7 +64,8 @@ impl IndexStep {
         while records < STEP_RECORDS && position < reader.end() {
             let piece = match indexing.apply(engine, &reader, position) {
                 Some(piece) => piece,
-                None => apply_piece(engine, &mut reader, position)?,
+                // A reader keeps every map it made, so each piece has one of its own.
+                None => apply_piece(engine, &mut engine.log.reader(), position)?,
             };
             position = piece.end;
             records += piece.records;

@@ -17,9 +17,9 @@ fn plain(disk: &Arc<MemDisk>) -> Arc<dyn Disk> {
 fn copy(disk: &MemDisk, from: &Path, to: &Path) {
     for (path, _) in files(disk, from) {
         let bytes = disk.read(&path).unwrap().unwrap();
-        disk.make_dir(&to.join(path.strip_prefix(from).unwrap()).parent().unwrap().to_owned())
-            .unwrap();
-        disk.write(&to.join(path.strip_prefix(from).unwrap()), &bytes);
+        let target = to.join(path.strip_prefix(from).unwrap());
+        disk.make_dir(target.parent().unwrap()).unwrap();
+        disk.write(&target, &bytes);
     }
 }
 

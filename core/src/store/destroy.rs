@@ -109,13 +109,7 @@ fn remove_segments(disk: &dyn Disk, dir: &Path) -> Result<()> {
 
 /// Removes the store's own directory; what says that it is being destroyed goes last.
 fn remove_own(disk: &dyn Disk, dir: &Path) -> Result<()> {
-    for entry in disk.list(dir)?.into_iter().filter(|entry| entry.name != DESTROYING) {
-        let path = dir.join(&entry.name);
-        match entry.kind {
-            EntryKind::Directory => remove_tree(disk, &path)?,
-            _ => disk.remove(&path)?,
-        }
-    }
+    remove_entries(disk, dir, Some(DESTROYING))?;
     remove_tree(disk, dir)
 }
 
@@ -124,14 +118,20 @@ fn remove_tree(disk: &dyn Disk, dir: &Path) -> Result<()> {
     if disk.stat(dir)?.is_none() {
         return Ok(());
     }
-    for entry in disk.list(dir)? {
+    remove_entries(disk, dir, None)?;
+    disk.remove(dir)
+}
+
+/// Empties a directory, but for one name.
+fn remove_entries(disk: &dyn Disk, dir: &Path, kept: Option<&str>) -> Result<()> {
+    for entry in disk.list(dir)?.into_iter().filter(|entry| kept != Some(entry.name.as_str())) {
         let path = dir.join(&entry.name);
         match entry.kind {
             EntryKind::Directory => remove_tree(disk, &path)?,
             _ => disk.remove(&path)?,
         }
     }
-    disk.remove(dir)
+    Ok(())
 }
 
 /// A mount point is empty and still cannot be removed: that is no failure.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use crate::base::units::Position;
-use crate::checkpoint::{Ledger, MarksFile, RocketmqCheckpoint};
+use crate::checkpoint::{Ledger, Marks, MarksFile, RocketmqCheckpoint};
 use crate::derived::{Queues, Shelf};
 use crate::directory::{Directory, Inventory, Registry, read_registry};
 use crate::disk::{Access, Clock, Disk, EntryKind, Lock};
@@ -53,6 +53,7 @@ struct Opening {
     budget: Arc<Budget>,
     fleet: Fleet,
     inventory: Inventory,
+    marks: Option<Marks>,
     lock: Option<Box<dyn Lock>>,
 }
 
@@ -166,7 +167,7 @@ impl Opening {
                 .with_range(gap.start.get()..gap.end.get()));
         }
         let budget = Budget::new(options.max_maps);
-        Ok(Self { disk, clock, root, options, budget, fleet, inventory, lock })
+        Ok(Self { disk, clock, root, options, budget, fleet, inventory, marks, lock })
     }
 
     fn recover(mut self) -> Result<Store> {
@@ -269,13 +270,11 @@ impl Opening {
     /// What is known of the log before it is read.
     fn known(&self) -> Result<Known> {
         let disk = self.disk.as_ref();
-        let own = own_dir(&self.root);
-        let ledger = disk.read(&own.join(LEDGER))?.and_then(|bytes| Ledger::decode(&bytes));
-        let marks = MarksFile::peek(disk, &own.join(MARKS))?;
+        let ledger = disk.read(&own_dir(&self.root).join(LEDGER))?;
         Ok(Known {
             clean: disk.stat(&self.root.join(ABORT))?.is_none(),
-            marks,
-            ledger,
+            marks: self.marks,
+            ledger: ledger.and_then(|bytes| Ledger::decode(&bytes)),
             rocketmq: RocketmqCheckpoint::new(&self.root).read(disk)?,
             on_damage: self.options.on_damage,
             partial: self.options.allow_offline && self.fleet.is_partial(&self.inventory),

@@ -91,6 +91,32 @@ fn input_that_is_not_there_makes_no_store() {
     assert!(!fs::exists(place.path("store")).unwrap());
 }
 
+/// An empty folder got a file `lock` and was told that it lacks a directory of its own.
+#[test]
+fn an_empty_folder_is_no_store() {
+    let place = Place::new();
+    fs::create_dir(place.path("store")).unwrap();
+    for row in ["inspect", "read", "disks", "clean", "recover", "destroy --yes"] {
+        let error = place.run(&format!("{row} --json")).error(3);
+        assert_eq!(error["message"], "there is no store", "{row}");
+        assert_eq!(fs::read_dir(place.path("store")).unwrap().count(), 0, "{row}");
+    }
+}
+
+/// A process that makes a file longer than it may is killed by the system (SIGXFSZ).
+#[test]
+fn a_limit_on_file_size_is_full_and_no_signal() {
+    let place = Place::new();
+    let mut words = vec!["-c", "ulimit -f 200; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_spanlog")];
+    let line = place.words("append --topic t --segment-size 1MiB x --json");
+    words.extend(line.iter().map(String::as_str));
+    let output = Command::new("sh").args(words).output().unwrap();
+    assert_eq!(output.status.code(), Some(5), "{output:?}");
+    let error: serde_json::Value = serde_json::from_slice(&output.stderr).unwrap();
+    let text = error["error"]["message"].as_str().unwrap();
+    assert!(text.contains("ulimit -f") && text.contains("limit 102400"), "{error}");
+}
+
 #[test]
 fn a_directory_that_is_missing_is_offline() {
     let place = Place::filled(2000);

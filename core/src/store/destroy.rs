@@ -8,8 +8,8 @@ use crate::disk::{Disk, EntryKind, OsDisk};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
 use crate::segment::name::parse_segment_name;
-use crate::store::Store;
 use crate::store::open::{ABORT, DESTROYING, QUEUES};
+use crate::store::{Store, usual_directory};
 
 /// Files of a store that lie in its root.
 const ROOT_FILES: [&str; 4] = [ABORT, "abort.bak", "checkpoint", "lock"];
@@ -74,7 +74,7 @@ fn directories(disk: &dyn Disk, root: &Path, options: &Options) -> Result<Vec<Pa
         .iter()
         .map(|given| Wanted { path: given.path.clone(), role: None })
         .collect();
-    let usual = root.join("commitlog");
+    let usual = usual_directory(root);
     if wanted.is_empty() && registry.is_none() {
         if disk.stat(&usual)?.is_none() {
             return Ok(Vec::new());

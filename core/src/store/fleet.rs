@@ -15,9 +15,9 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::options::{DirectoryOptions, Options};
 use crate::retention::{Pressure, Role};
 use crate::segment::name::parse_segment_name;
-use crate::store::Store;
 use crate::store::open::{QUEUES, new_registry};
 use crate::store::recovery::Known;
+use crate::store::{Store, usual_directory};
 
 /// The directories of a store.
 #[derive(Debug)]
@@ -59,7 +59,7 @@ impl Fleet {
         let mut wanted: Vec<_> = options.directories.iter().map(wanted).collect();
         let is_new = registry.as_ref().is_none_or(|known| known.directories.is_empty());
         if wanted.is_empty() && is_new {
-            wanted.push(Wanted { path: root.join("commitlog"), role: None });
+            wanted.push(Wanted { path: usual_directory(root), role: None });
         }
         let create = options.create && !options.read_only;
         let is_known = registry.is_some();

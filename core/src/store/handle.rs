@@ -1,5 +1,6 @@
 //! The handle that a program holds.
 
+use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -53,7 +54,6 @@ pub enum Task {
 /// store.close()?;
 /// # Ok::<(), spanlog::Error>(())
 /// ```
-#[derive(Debug)]
 pub struct Store {
     pub(super) engine: Arc<Engine>,
     pub(super) encoding: Encoding,
@@ -322,6 +322,16 @@ impl Store {
         let abort = engine.root.join(open::ABORT);
         engine.disk.remove(&abort)?;
         engine.disk.sync_dir(&engine.root)
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Store")
+            .field("root", &self.engine.root)
+            .field("appended", &self.engine.log.appended())
+            .field("closed", &self.engine.is_closed())
+            .finish_non_exhaustive()
     }
 }
 

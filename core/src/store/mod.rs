@@ -26,3 +26,8 @@ pub use report::{DirectoryReport, Inspection, QueueReport, SegmentReport, Waterm
 fn own_dir(root: &Path) -> PathBuf {
     root.join(OWN_DIR)
 }
+
+/// The directory of segments of a store that names none, and of RocketMQ's.
+fn usual_directory(root: &Path) -> PathBuf {
+    root.join("commitlog")
+}

@@ -26,7 +26,7 @@ use crate::segment::{Budget, Place, Segment, Snapshot, Supply};
 use crate::store::fleet::Fleet;
 use crate::store::handle::Steps;
 use crate::store::recovery::{Known, Outcome, Recovery, cut_tail, recover};
-use crate::store::{Store, own_dir};
+use crate::store::{Store, own_dir, usual_directory};
 use crate::tasks::{Disks, Engine, LEDGER, Parts, ProbeStep, Workers};
 
 /// Exists while a store is open, as in RocketMQ; found at open, it says that nobody closed it.
@@ -118,14 +118,21 @@ fn refuse_half_destroyed(disk: &dyn Disk, root: &Path) -> Result<()> {
 }
 
 fn find_root(disk: &dyn Disk, root: &Path, options: &Options) -> Result<PathBuf> {
-    if disk.stat(root)?.is_none() {
-        if options.read_only || !options.create {
-            return Err(Error::new(ErrorKind::Invalid, "there is no store").at(root));
-        }
+    let may_make = options.create && !options.read_only;
+    let names_one = || Ok(!options.directories.is_empty() || holds_store(disk, root)?);
+    if !may_make && (disk.stat(root)?.is_none() || !names_one()?) {
+        return Err(Error::new(ErrorKind::Invalid, "there is no store").at(root));
+    }
+    if may_make {
         disk.make_dir(root)?;
     }
     let stat = disk.stat(root)?.expect("it was found or made");
     Ok(stat.canonical)
+}
+
+/// Whether a store was made at `root`, by anyone: it has a registry, or RocketMQ's directory.
+fn holds_store(disk: &dyn Disk, root: &Path) -> Result<bool> {
+    Ok(disk.stat(&own_dir(root))?.is_some() || disk.stat(&usual_directory(root))?.is_some())
 }
 
 /// The system does not tell who holds a lock of spanlog's; who opened the store has written it

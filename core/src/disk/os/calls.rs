@@ -208,6 +208,16 @@ pub fn seek_data(file: &File, from: u64) -> io::Result<Option<u64>> {
     Ok(Some(found))
 }
 
+/// The longest file that this process may make. The system answers more with a signal that ends
+/// the process (`SIGXFSZ`), unless the host ignores it.
+pub fn longest_file() -> u64 {
+    let mut found = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
+    // SAFETY: the structure lives until the call returns, which fills it.
+    let outcome = unsafe { libc::getrlimit(libc::RLIMIT_FSIZE, &raw mut found) };
+    assert_eq!(outcome, 0, "every process has this limit");
+    found.rlim_cur
+}
+
 /// Milliseconds since 1970, as of the last tick of the system.
 pub fn coarse_ms() -> i64 {
     let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };

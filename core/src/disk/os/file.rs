@@ -86,6 +86,11 @@ impl OsFile {
     /// Gives a new file its length, and its blocks if wanted.
     fn size(self, allocation: Allocation) -> Result<Self> {
         let path = self.path();
+        let longest = calls::longest_file();
+        if self.len > longest {
+            let text = "the process may not make so long a file (ulimit -f)";
+            return Err(Error::new(ErrorKind::Full, text).at(&path).with_limit(longest));
+        }
         self.file.set_len(self.len).map_err(failed("set a file's length", &path))?;
         if allocation == Allocation::Reserved {
             self.reserve()?;

@@ -39,8 +39,19 @@ pub struct Directory {
     pub offline: Option<String>,
     /// Its disk's usage at the last probe, if known.
     pub usage: Option<Usage>,
+    /// The usage that the host told, in place of what the file system says.
+    pub told: Option<Usage>,
     /// The pressure on its disk at the last probe.
     pub pressure: Pressure,
+}
+
+impl Directory {
+    /// The number of its disk. One whose usage was told is a disk of its own: the quota is not
+    /// its neighbours'.
+    #[must_use]
+    pub fn disk(&self) -> u64 {
+        self.told.map_or(self.device, |_| u64::MAX - 1 - self.id)
+    }
 }
 
 /// The registry's file under a store's root.

@@ -13,7 +13,7 @@ use crate::directory::{
 use crate::disk::{Disk, EntryKind, Lock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::{DirectoryOptions, Options};
-use crate::retention::{Pressure, Role};
+use crate::retention::{Pressure, Role, Usage};
 use crate::segment::name::parse_segment_name;
 use crate::store::open::{QUEUES, new_registry};
 use crate::store::recovery::Known;
@@ -259,6 +259,7 @@ fn directory(row: &Row, options: &Options) -> Directory {
         thresholds: own.map_or(options.thresholds, |given| options.thresholds_of(given)),
         offline: resolved.offline.clone(),
         usage: None,
+        told: None,
         pressure: Pressure::None,
     }
 }
@@ -345,6 +346,21 @@ impl Store {
     /// Lets the policy judge anew, with a directory in that role.
     fn treat_as(&self, id: u64, role: Role) -> Result<()> {
         self.engine.disks.set_role(id, role)?;
+        crate::tasks::ProbeStep::probe(&self.engine);
+        Ok(())
+    }
+
+    /// Tells how full a directory is, in place of what its file system says: for a quota that
+    /// the system does not report. The directory counts as a disk of its own until `None` ends
+    /// it; nothing of it is remembered when the store is closed.
+    ///
+    /// # Errors
+    /// `Invalid` if the store has no such directory; what the disk says.
+    pub fn set_usage(&self, path: impl AsRef<Path>, usage: Option<Usage>) -> Result<()> {
+        let fleet = self.fleet.lock();
+        self.check_writable()?;
+        let at = self.row_of(&fleet, path.as_ref())?;
+        self.engine.disks.tell_usage(fleet.rows[at].id, usage)?;
         crate::tasks::ProbeStep::probe(&self.engine);
         Ok(())
     }

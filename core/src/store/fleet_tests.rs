@@ -7,7 +7,7 @@ use crate::disk::{Disk, ManualClock, MemDisk, OsClock, OsDisk};
 use crate::error::{ErrorKind, Result};
 use crate::options::{DirectoryOptions, Options};
 use crate::record::Message;
-use crate::retention::Role;
+use crate::retention::{Pressure, Role, Usage};
 use crate::store::Store;
 use crate::tasks::CheckpointStep;
 
@@ -86,4 +86,23 @@ fn checkpoints_are_written_one_at_a_time() {
         }
     });
     store.close().unwrap();
+}
+
+/// Two directories of one file system under quotas: each is judged by its own, and the measure of
+/// the file system returns when the host has no more to say.
+#[test]
+fn a_told_usage_stands_for_the_file_systems() {
+    let store = open(&Arc::new(MemDisk::new()), options(Role::ReadWrite)).unwrap();
+    let told = |dir, used| store.set_usage(dir, Usage::new(used, 100 - used)).unwrap();
+    let pressures = || -> Vec<_> { store.disks().unwrap().iter().map(|d| d.pressure).collect() };
+    told("/d0", 86);
+    assert_eq!(pressures(), [Pressure::Force, Pressure::None]);
+    told("/d0", 91);
+    told("/d1", 91);
+    assert_eq!(append(&store), Some(ErrorKind::Full));
+    store.set_usage("/d1", None).unwrap();
+    assert_eq!(pressures(), [Pressure::Refuse, Pressure::None]);
+    assert_eq!(append(&store), None);
+    let unknown = store.set_usage("/d7", None).unwrap_err();
+    assert_eq!(unknown.kind(), ErrorKind::Invalid);
 }

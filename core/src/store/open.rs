@@ -452,6 +452,7 @@ impl Opening {
             thresholds: self.options.thresholds,
             offline: None,
             usage: None,
+            told: None,
             pressure: Pressure::None,
         })
     }

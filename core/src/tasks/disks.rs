@@ -95,7 +95,7 @@ impl Disks {
     #[must_use]
     pub fn shares_root(&self, index: usize) -> bool {
         let rows = self.rows.lock();
-        rows.directories.get(index).is_some_and(|row| row.device == rows.root.device)
+        rows.directories.get(index).is_some_and(|row| row.disk() == rows.root.disk())
     }
 
     /// Adds a directory.
@@ -113,10 +113,22 @@ impl Disks {
     /// # Errors
     /// `Invalid` if there is no such directory.
     pub fn set_role(&self, id: u64, role: Role) -> Result<()> {
+        self.change(id, |directory| directory.role = role)
+    }
+
+    /// Puts a usage in place of what the file system says, or takes it off again.
+    ///
+    /// # Errors
+    /// `Invalid` if there is no such directory.
+    pub fn tell_usage(&self, id: u64, usage: Option<Usage>) -> Result<()> {
+        self.change(id, |directory| directory.told = usage)
+    }
+
+    fn change(&self, id: u64, change: impl FnOnce(&mut Directory)) -> Result<()> {
         let mut rows = self.rows.lock();
         let found = rows.directories.iter_mut().find(|directory| directory.id == id);
         let missing = || Error::new(ErrorKind::Invalid, "the store has no such directory");
-        found.ok_or_else(missing)?.role = role;
+        change(found.ok_or_else(missing)?);
         Ok(())
     }
 
@@ -131,7 +143,10 @@ impl Disks {
         let mut rows = self.rows.lock();
         let Rows { directories, root } = &mut *rows;
         for row in directories.iter_mut().chain([&mut *root]) {
-            row.usage = if row.offline.is_none() { measure(row) } else { None };
+            row.usage = match row.offline {
+                None => row.told.or_else(|| measure(row)),
+                Some(_) => None,
+            };
         }
         let facts = facts(directories, root);
         let verdict = retention::judge(&facts, &self.policy);
@@ -164,7 +179,7 @@ fn fact(row: &Directory, is_root: bool) -> retention::Directory {
         path: row.path.display().to_string(),
         role: row.role,
         online: row.offline.is_none(),
-        device: row.device,
+        device: row.disk(),
         usage: row.usage,
         thresholds: row.thresholds,
         pressure: row.pressure,
@@ -182,7 +197,7 @@ fn note_change(row: &mut Directory, pressure: Pressure) {
 /// The writable directories. Those on one disk share its room, so each has its part of it.
 fn shelves(directories: &[Directory], writable: &[usize]) -> Vec<Shelf> {
     let rows = || writable.iter().map(|&at| &directories[at]);
-    let sharers = |device| rows().filter(|row| row.device == device).count() as u64;
+    let sharers = |disk| rows().filter(|row| row.disk() == disk).count() as u64;
     rows()
         .map(|row| {
             let available = row.usage.map_or(u64::MAX / 1024, Usage::available_bytes);
@@ -190,7 +205,7 @@ fn shelves(directories: &[Directory], writable: &[usize]) -> Vec<Shelf> {
             Shelf {
                 directory: row.id,
                 path: row.path.clone(),
-                usable_bytes: usable / sharers(row.device),
+                usable_bytes: usable / sharers(row.disk()),
             }
         })
         .collect()

@@ -9,6 +9,7 @@ mod bench;
 mod clean;
 mod conf;
 mod destroy;
+mod directory;
 mod disks;
 mod failure;
 mod generate;

@@ -1,17 +1,14 @@
 //! Which store a command is about, and how it is opened.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
 use clap::Args;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
-use spanlog::{
-    DeleteHours, DirectoryOptions, Durability, OnDamage, Options, Placement, Role, Store, quantity,
-};
+use spanlog::{DeleteHours, Durability, OnDamage, Options, Placement, Store, quantity};
 
 use crate::conf::Conf;
+use crate::directory::DirectoryArg;
 use crate::failure::{Failure, Outcome};
 use crate::output::Output;
 
@@ -22,12 +19,13 @@ pub struct StoreArgs {
     /// The store's root directory: queues and marks, and `commitlog` unless --path is given
     #[arg(long, value_name = "DIR", conflicts_with = "conf")]
     pub root: Option<PathBuf>,
-    /// A directory of segments; repeat it for each. ROLE is read-write, draining or read-only.
-    /// Needed to make a store over several directories or to change a role: a store remembers
-    /// its directories
-    #[arg(long = "path", value_name = "DIR[=ROLE]", requires = "root",
-        value_parser = OsStringValueParser::new().try_map(|text| directory(&text)))]
-    pub paths: Vec<DirectoryOptions>,
+    /// A directory of segments; repeat it for each. A SETTING is a role (read-write, draining,
+    /// read-only) or a mark of its own (clean:75%, force:85%, refuse:90%, floor:10GiB). Needed to
+    /// make a store over several directories and to change a role: a store remembers directories
+    /// and roles; marks hold for one command
+    #[arg(long = "path", value_name = "DIR[=SETTING,...]", requires = "root",
+        value_parser = OsStringValueParser::new().try_map(|text| DirectoryArg::parse(&text)))]
+    pub paths: Vec<DirectoryArg>,
     /// Takes root, directories, sizes, marks and retention from a RocketMQ broker's
     /// configuration; options given here win over it
     #[arg(long, value_name = "FILE")]
@@ -102,26 +100,6 @@ where
     PossibleValuesParser::new(names.iter().copied()).try_map(|name| name.parse::<T>())
 }
 
-/// `DIR` or `DIR=ROLE`. What follows the last `=` is a role unless it holds a slash, so that a
-/// directory called `a=b` is named `a=b/`.
-///
-/// # Errors
-/// `Invalid` for a role that is none, and for an empty path.
-pub fn directory(text: &OsStr) -> spanlog::Result<DirectoryOptions> {
-    let bytes = text.as_bytes();
-    let at = bytes.iter().rposition(|&byte| byte == b'=');
-    let (path, role) = match at.map(|at| (&bytes[..at], &bytes[at + 1..])) {
-        Some((path, role)) if !role.contains(&b'/') => (path, Some(role)),
-        _ => (bytes, None),
-    };
-    let role = role.map(|role| String::from_utf8_lossy(role).parse::<Role>()).transpose()?;
-    if path.is_empty() {
-        let text = "a directory's path is empty";
-        return Err(spanlog::Error::new(spanlog::ErrorKind::Invalid, text));
-    }
-    Ok(DirectoryOptions { role, ..DirectoryOptions::new(OsStr::from_bytes(path)) })
-}
-
 /// A store's place and options, not yet opened.
 #[derive(Debug)]
 pub struct Target {
@@ -151,8 +129,10 @@ impl StoreArgs {
 
     /// The store at a root.
     pub fn target_at(&self, root: &Path) -> Outcome<Target> {
-        let mut options = Options { directories: self.paths.clone(), ..Options::new() };
+        let mut options = Options::new();
         self.options.apply(&mut options);
+        let thresholds = options.thresholds;
+        options.directories = self.paths.iter().map(|path| path.options(thresholds)).collect();
         Ok(Target { root: root.to_owned(), options })
     }
 
@@ -207,31 +187,5 @@ impl Target {
     /// Opens it without changing anything: beside a writer, and on read-only media.
     pub fn open_to_read(self, output: &Output) -> Outcome<Store> {
         Self { options: self.options.read_only(true), ..self }.open(output)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn directories_with_and_without_roles() {
-        let rows = [
-            ("/a", "/a", None),
-            ("/a=draining", "/a", Some(Role::Draining)),
-            ("/a=read-only", "/a", Some(Role::ReadOnly)),
-            ("a=b=read-write", "a=b", Some(Role::ReadWrite)),
-            ("/a=b/", "/a=b/", None),
-            ("/a=b/c", "/a=b/c", None),
-            ("/a,b", "/a,b", None),
-            ("/a/=draining", "/a/", Some(Role::Draining)),
-        ];
-        for (text, path, role) in rows {
-            let found = directory(OsStr::new(text)).unwrap();
-            assert_eq!((found.path, found.role), (PathBuf::from(path), role), "{text}");
-        }
-        for text in ["", "=draining", "/a=drainig", "/a=", "/a=b"] {
-            assert!(directory(OsStr::new(text)).is_err(), "{text}");
-        }
     }
 }

@@ -176,6 +176,21 @@ fn a_directory_drains_when_told() {
 }
 
 #[test]
+fn a_directory_has_marks_of_its_own() {
+    let place = Place::filled(10);
+    let line = "disks --path @/a=force:80%,floor:1GiB --path @/b --json";
+    let found = place.run(line).object()["directories"].clone();
+    let marks = |at: usize| {
+        let marks = &found[at]["thresholds"];
+        (marks["force_ratio"].clone(), marks["floor_bytes"].clone())
+    };
+    assert_eq!(marks(0), (json!(0.8), json!(1 << 30)));
+    assert_eq!(marks(1), (json!(0.85), json!(0)));
+    let wrong = place.run("disks --path @/a=clean:95% --path @/b --json").error(3);
+    assert_eq!((&wrong["kind"], &wrong["path"]), (&json!("invalid"), &json!(place.text("a"))));
+}
+
+#[test]
 fn a_bench_measures_and_leaves_nothing() {
     let place = Place::new();
     let line = "bench --in @/ --size 100 --messages 500 --threads 2 --batch 4 --json";

@@ -34,6 +34,8 @@ pub struct Sizes {
     pub fill_bytes: u64,
     /// Durable appends between two looks at the device's counter.
     pub durable: u64,
+    /// Appends that somebody waits for.
+    pub wakes: u64,
     /// Length of a segment, in bytes.
     pub segment_bytes: u64,
 }
@@ -48,6 +50,7 @@ impl Sizes {
         store_bytes: 4 << 30,
         fill_bytes: 160 << 20,
         durable: 5_000,
+        wakes: 2_000,
         segment_bytes: 1 << 30,
     };
 
@@ -61,6 +64,7 @@ impl Sizes {
         store_bytes: 8 << 20,
         fill_bytes: 1 << 20,
         durable: 10,
+        wakes: 10,
         segment_bytes: 4 << 20,
     };
 

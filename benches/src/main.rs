@@ -14,6 +14,7 @@ mod harness;
 mod load;
 mod read;
 mod reopen;
+mod wake;
 
 use std::error::Error;
 use std::path::{Path, PathBuf};
@@ -22,7 +23,7 @@ use std::process::ExitCode;
 use harness::{Figure, Goal, Outcome, Row, Setup, report, write_json};
 
 /// What is measured, in the order in which it is shown.
-const ROWS: [Row; 11] = [
+const ROWS: [Row; 12] = [
     Row { name: "append_128", unit: "msgs/s", goal: Goal::Beat { ratio: 4.0, value: 3.5e6 } },
     Row { name: "append_1k", unit: "msgs/s", goal: Goal::Beat { ratio: 4.0, value: 1.5e6 } },
     Row {
@@ -38,12 +39,13 @@ const ROWS: [Row; 11] = [
     Row { name: "reopen_clean_4g", unit: "s", goal: Goal::AtMost(0.05) },
     Row { name: "anonymous_mib", unit: "MiB", goal: Goal::AtMost(10.0) },
     Row { name: "device_bytes_per_durable_1k", unit: "bytes", goal: Goal::AtMost(16384.0) },
+    Row { name: "wake", unit: "us", goal: Goal::AtMost(100.0) },
 ];
 
 /// Which function measures which rows; one may fill several, from one store.
 type Measure = fn(&Setup) -> Outcome<Vec<Figure>>;
 
-const GROUPS: [(&[&str], Measure); 8] = [
+const GROUPS: [(&[&str], Measure); 9] = [
     (&["append_128"], append::small),
     (&["append_1k"], append::large),
     (&["append_1k_two_writers"], append::two_writers),
@@ -52,6 +54,7 @@ const GROUPS: [(&[&str], Measure); 8] = [
     (&["read_1k_slices", "read_1k_checked"], read::hot),
     (&["reopen_killed_4g", "reopen_clean_4g", "anonymous_mib"], reopen::measure),
     (&["device_bytes_per_durable_1k"], device::measure),
+    (&["wake"], wake::measure),
 ];
 
 fn main() -> ExitCode {

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-const NAMES: [&str; 11] = [
+const NAMES: [&str; 12] = [
     "append_128",
     "append_1k",
     "append_1k_two_writers",
@@ -19,6 +19,7 @@ const NAMES: [&str; 11] = [
     "reopen_clean_4g",
     "anonymous_mib",
     "device_bytes_per_durable_1k",
+    "wake",
 ];
 
 fn run(dir: &Path, names: &[&str]) -> Output {

@@ -55,6 +55,6 @@ pub use retention::{
 pub use segment::placement::Placement;
 pub use store::{
     Batch, DirectoryReport, Inspection, QueueReport, ReadLimits, ReadStatus, Receipt, Recovery,
-    SegmentReport, Store, Stored, Task, Watermarks,
+    SegmentReport, Store, Stored, Task, Watch, Watched, Watermarks,
 };
 pub use tasks::{Dropped, Next};

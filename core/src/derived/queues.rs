@@ -98,6 +98,21 @@ impl Queues {
         self.table.find_or_add(topic, id, make)
     }
 
+    /// How many queues there were so far: as long as it stays the same, no queue came.
+    #[must_use]
+    pub fn count(&self) -> u32 {
+        self.table.added()
+    }
+
+    /// The queues of a topic, by number.
+    #[must_use]
+    pub fn of_topic(&self, topic: &str) -> Vec<Arc<Queue>> {
+        let own = self.table.iter().filter(|queue| queue.topic() == topic);
+        let mut own: Vec<_> = own.cloned().collect();
+        own.sort_by_key(|queue| queue.id());
+        own
+    }
+
     /// All queues, each at the place of its number in the store.
     #[must_use]
     pub fn by_number(&self) -> Vec<Option<Arc<Queue>>> {

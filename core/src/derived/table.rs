@@ -77,6 +77,11 @@ impl Table {
         }
     }
 
+    /// How many queues were ever added.
+    pub(super) fn added(&self) -> u32 {
+        *self.adding.lock()
+    }
+
     /// Adds `queue` in the place of the one of that name.
     pub(super) fn replace(&self, queue: Queue) {
         let mut added = self.adding.lock();

@@ -39,7 +39,9 @@ mod tests;
 pub use clock::ManualClock;
 pub use map::{HeapMemory, Map, MapWriter, Slice, fetch_ahead};
 pub use mem::MemDisk;
-pub use os::{OsClock, OsDisk, PRIVATE_DIR, UNNAMED_PREFIX};
+#[cfg(test)]
+pub use os::polls_readable;
+pub use os::{BorrowedFd, Deadline, Event, OsClock, OsDisk, PRIVATE_DIR, UNNAMED_PREFIX};
 
 use std::fmt::Debug;
 use std::io;

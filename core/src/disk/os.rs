@@ -1,8 +1,9 @@
-//! The real file system and the real clock. Besides the map, this file and the three below it
+//! The real file system and the real clock. Besides the map, this file and the four below it
 //! are the only ones that touch the operating system.
 #![allow(clippy::disallowed_types, clippy::disallowed_methods)]
 
 mod calls;
+mod event;
 mod file;
 mod label;
 
@@ -12,9 +13,13 @@ use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::Path;
 use std::sync::Arc;
 
+#[cfg(test)]
+pub use self::calls::polls_readable;
+pub use self::event::{Deadline, Event};
 use self::file::OsFile;
 use super::{Access, Allocation, Clock, Disk, Entry, EntryKind, File, Lock, Space, Stat, failed};
 use crate::error::{Error, ErrorKind, Result};
+pub use std::os::fd::BorrowedFd;
 
 /// The directory beside a store's files that holds ours. RocketMQ 5 skips it; RocketMQ 4.9
 /// refuses a log directory with any directory in it, so it exists only where the file system

@@ -78,7 +78,7 @@ impl Store {
         if receipt.crosses(PREPARE_STEP_BYTES) {
             self.engine.prepare_bell.ring_loudly();
         }
-        self.engine.index_bell.ring();
+        self.engine.note_append();
         Ok(receipt)
     }
 
@@ -98,7 +98,7 @@ impl Store {
     pub fn append_batch_durable(&self, messages: &[Message<'_>]) -> Result<Receipt> {
         let receipt = self.put(messages)?;
         self.engine.flush_to(receipt.end)?;
-        self.engine.index_bell.ring();
+        self.engine.note_append();
         Ok(receipt)
     }
 

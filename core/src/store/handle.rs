@@ -297,6 +297,7 @@ impl Store {
         if self.engine.closed.swap(true, Ordering::AcqRel) {
             return Ok(());
         }
+        self.engine.end_waiting();
         self.workers.lock().stop(&self.engine, &BELLS);
         // A change of directories that passed the check before the store was closed ends first.
         let mut fleet = self.fleet.lock();

@@ -11,6 +11,9 @@ mod recovery;
 mod report;
 #[cfg(test)]
 mod tests;
+mod watch;
+#[cfg(test)]
+mod watch_tests;
 
 use std::path::{Path, PathBuf};
 
@@ -21,6 +24,7 @@ pub use batch::{Batch, ReadLimits, ReadStatus, Stored};
 pub use handle::{Store, Task};
 pub use recovery::Recovery;
 pub use report::{DirectoryReport, Inspection, QueueReport, SegmentReport, Watermarks};
+pub use watch::{Watch, Watched};
 
 /// The directory under a root that is spanlog's own.
 fn own_dir(root: &Path) -> PathBuf {

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use parking_lot::Mutex;
 
 use crate::base::units::Position;
+use crate::base::waiting::Waiting;
 use crate::base::watermark::Watermark;
 use crate::checkpoint::{Marks, MarksFile, RocketmqCheckpoint};
 use crate::derived::Queues;
@@ -18,7 +19,7 @@ use crate::segment::{Budget, Segment, Supply};
 use crate::tasks::clean::Dropped;
 use crate::tasks::index::Indexing;
 use crate::tasks::threads::Bell;
-use crate::tasks::{Disks, Fresh, IndexStep, Reserve};
+use crate::tasks::{Disks, Fresh, IndexStep, Reserve, Wish};
 
 /// The parts of one open store, shared by its handle and its steps.
 #[derive(Debug)]
@@ -45,6 +46,8 @@ pub struct Engine {
     pub indexed: Watermark,
     /// What is known of records that are not indexed yet.
     pub fresh: Fresh,
+    /// Who waits for something to read.
+    pub waiting: Waiting<Wish>,
     /// The index step's own.
     pub indexing: Mutex<Indexing>,
     /// The queues were derived while a part of the log was away: the next opening that finds it
@@ -137,6 +140,7 @@ impl Engine {
             disks: parts.disks,
             indexed,
             fresh: Fresh::default(),
+            waiting: Waiting::default(),
             indexing: Mutex::default(),
             patchy: parts.patchy,
             marks: Mutex::new(parts.marks),
@@ -164,7 +168,11 @@ impl Engine {
     /// What the index step says.
     pub fn index_to(&self, target: Position) -> Result<()> {
         let target = target.min(self.log.visible().end());
-        self.indexed.wait_or_run(target, || IndexStep::run_once(self).map(drop))
+        self.indexed.wait_or_run(target, || {
+            let outcome = IndexStep::run_once(self);
+            self.tell_waiting();
+            outcome
+        })
     }
 
     /// As [`Log::flush_to`]. That a flush failed is written down as well as can be: the next

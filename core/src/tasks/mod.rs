@@ -12,6 +12,7 @@ mod prepare;
 mod probe;
 mod reserve;
 mod threads;
+mod watch;
 
 pub use checkpoint::{CheckpointStep, LEDGER};
 pub use clean::{CleanStep, Dropped};
@@ -24,6 +25,7 @@ pub use prepare::{PrepareStep, STEP_BYTES as PREPARE_STEP_BYTES};
 pub use probe::ProbeStep;
 pub use reserve::Reserve;
 pub use threads::{Bell, Workers};
+pub use watch::{Growing, TopicQueues, Wish};
 
 use crate::error::Result;
 

@@ -6,7 +6,9 @@ use std::ffi::{CStr, CString};
 use std::fs::File;
 use std::io;
 use std::mem::MaybeUninit;
-use std::os::fd::AsRawFd;
+#[cfg(test)]
+use std::os::fd::BorrowedFd;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
@@ -190,6 +192,23 @@ pub fn remove_label(dir: &File) -> io::Result<()> {
 /// Turns "there is no such attribute" into `none`.
 fn absent<T>(error: io::Error, none: T) -> io::Result<T> {
     if error.raw_os_error() == Some(libc::ENODATA) { Ok(none) } else { Err(error) }
+}
+
+/// A new counter of events, which can be waited for with `poll` and never blocks.
+pub fn event() -> io::Result<OwnedFd> {
+    // SAFETY: plain numbers.
+    let fd = check(unsafe { libc::eventfd(0, libc::EFD_CLOEXEC | libc::EFD_NONBLOCK) })?;
+    // SAFETY: the call has just opened it, and nobody else knows of it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Whether a descriptor is readable, or becomes so within that many milliseconds.
+#[cfg(test)]
+pub fn polls_readable(fd: BorrowedFd<'_>, timeout_ms: c_int) -> bool {
+    let mut asked = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+    // SAFETY: one structure, which lives until the call returns and may be changed.
+    let ready = check(unsafe { libc::poll(&raw mut asked, 1, timeout_ms) });
+    ready.is_ok_and(|count| count == 1) && asked.revents == libc::POLLIN
 }
 
 /// The first byte with data at or after `from`; `from` itself where the file system cannot tell.

@@ -41,6 +41,7 @@ pub mod retention;
 mod segment;
 mod store;
 mod tasks;
+mod verify;
 
 pub use base::units::{Position, QueueOffset};
 pub use derived::Bounds;
@@ -58,3 +59,4 @@ pub use store::{
     SegmentReport, Store, Stored, Task, Watch, Watched, Watermarks,
 };
 pub use tasks::{Dropped, Next};
+pub use verify::{Finding, FindingKind, Part, Progress, Verification};

@@ -32,7 +32,9 @@ impl Marks {
         out
     }
 
-    fn decode(from: &[u8]) -> Option<Self> {
+    /// Reads a slot's payload; nothing if it is too short.
+    #[must_use]
+    pub fn decode(from: &[u8]) -> Option<Self> {
         let position = |at| bytes::array(from, at).map(u64::from_be_bytes).map(Position::new);
         let state = *from.first()?;
         let (clean, poisoned) = (state & 1 != 0, state & 2 != 0);

@@ -128,6 +128,44 @@ impl UnitFiles {
         Ok(())
     }
 
+    /// Adds the bytes of at most `count` units from `offset` on, of one file and as they stand
+    /// there, to `into`; none where no file is.
+    pub(super) fn read(&self, offset: u64, count: u64, into: &mut Vec<u8>) -> Result<()> {
+        let at = Position::new(offset * UNIT_BYTES);
+        let snapshot = self.chain.snapshot();
+        let Some(segment) = snapshot.find(at) else { return Ok(()) };
+        let len = (count * UNIT_BYTES).min(segment.end() - at);
+        let start = into.len();
+        into.resize(start + usize::try_from(len).expect("a piece is short"), 0);
+        let read = segment.file()?.read_at(at - segment.base(), &mut into[start..]);
+        segment.close_file();
+        read.map_err(|error| error.at(segment.path()).with_offset(at - segment.base()))
+    }
+
+    /// The file of a unit, and its byte there.
+    pub(super) fn place_of(&self, offset: u64) -> Option<(PathBuf, u64)> {
+        let at = Position::new(offset.checked_mul(UNIT_BYTES)?);
+        let snapshot = self.chain.snapshot();
+        let segment = snapshot.find(at)?;
+        Some((segment.path().to_owned(), at - segment.base()))
+    }
+
+    /// The first unit at or behind `offset` that the file system has data for.
+    pub(super) fn next_written(&self, offset: u64) -> Result<Option<u64>> {
+        let mut at = Position::new(offset * UNIT_BYTES);
+        while let Some(segment) = self.chain.snapshot().from(at) {
+            let from = at.max(segment.base());
+            let found = segment.file()?.next_data(from - segment.base());
+            segment.close_file();
+            if let Some(data) = found? {
+                let byte = (segment.base() + data).max(from).get();
+                return Ok(Some((byte / UNIT_BYTES).max(offset)));
+            }
+            at = segment.end();
+        }
+        Ok(None)
+    }
+
     /// Writes whole units from `offset` on, making files as needed.
     pub(super) fn write(&self, mut offset: u64, mut units: &[u8]) -> Result<Vec<Arc<Segment>>> {
         let mut touched = Vec::new();

@@ -2,6 +2,7 @@
 //!
 //! One function applies a record to the consume queues; live indexing and recovery both use it.
 
+mod audit;
 mod files;
 mod queue;
 mod queues;
@@ -10,6 +11,7 @@ mod table;
 mod tests;
 mod unit;
 
+pub use audit::{Audit, Extent, Misfit, Wrong};
 pub use files::Shelf;
 pub use queue::{Bounds, Queue};
 pub use queues::{Queues, Resume};

@@ -311,8 +311,14 @@ impl Queues {
         Ok(removed)
     }
 
+    /// The directory of a queue and the files in it.
+    pub(super) fn files(&self, topic: &str, id: u32) -> (PathBuf, Result<UnitFiles>) {
+        let dir = self.queue_dir(topic, id);
+        (dir.clone(), UnitFiles::open(&self.shelf, dir))
+    }
+
     /// The queues that have a directory.
-    fn found(&self) -> Result<Vec<(String, u32)>> {
+    pub(super) fn found(&self) -> Result<Vec<(String, u32)>> {
         let mut found = Vec::new();
         let mut topics = self.directories(&self.dir)?;
         topics.retain(|topic| !self.is_batch_topic(topic));

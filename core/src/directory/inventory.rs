@@ -31,7 +31,7 @@ pub struct Found {
 }
 
 /// All segment files of a store, by base.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Inventory {
     /// One per base, in order.
     pub segments: Vec<Found>,
@@ -44,6 +44,17 @@ pub struct Inventory {
     pub ignored: Vec<PathBuf>,
     /// The ranges between segments that no directory holds.
     pub gaps: Vec<Range<Position>>,
+    /// Files that cannot be what their names say; they are not among the segments.
+    pub faults: Vec<Fault>,
+}
+
+/// A segment file that cannot be what its name says.
+#[derive(Debug)]
+pub struct Fault {
+    /// The file.
+    pub found: Found,
+    /// What is wrong.
+    pub error: Error,
 }
 
 impl Inventory {
@@ -59,14 +70,31 @@ impl Inventory {
         segment_len: Option<u64>,
         start: Position,
     ) -> Result<Self> {
+        let mut inventory = Self::survey(disk, directories, segment_len, start)?;
+        match inventory.faults.is_empty() {
+            true => Ok(inventory),
+            false => Err(inventory.faults.swap_remove(0).error),
+        }
+    }
+
+    /// As [`Inventory::take`], but files that cannot be segments are told and left out.
+    ///
+    /// # Errors
+    /// What the disk says.
+    pub fn survey(
+        disk: &dyn Disk,
+        directories: &[(u64, PathBuf)],
+        segment_len: Option<u64>,
+        start: Position,
+    ) -> Result<Self> {
         let mut inventory = Self::default();
         for (id, dir) in directories {
             inventory.list(disk, *id, dir)?;
         }
         inventory.segments.sort_by_key(|found| (found.base, found.directory));
         inventory.set_aside_dropped(start);
-        inventory.set_aside_empty_files()?;
-        inventory.check_lengths(segment_len)?;
+        inventory.set_aside_empty_files();
+        inventory.check_lengths(segment_len);
         inventory.judge_twins(disk)?;
         inventory.find_gaps();
         Ok(inventory)
@@ -95,7 +123,7 @@ impl Inventory {
 
     /// A file without bytes is what a crash leaves between making and filling it; behind the
     /// last segment, or beside its twin, it stands for nothing.
-    fn set_aside_empty_files(&mut self) -> Result<()> {
+    fn set_aside_empty_files(&mut self) {
         let filled = self.segments.iter().filter(|found| found.len > 0);
         let bases: Vec<_> = filled.map(|found| found.base).collect();
         let last = bases.last().copied();
@@ -107,39 +135,23 @@ impl Inventory {
             } else if is_spare(found.base) {
                 self.spare.push(found.path);
             } else {
-                return Err(Error::new(ErrorKind::Corrupt, "a segment in the middle is empty")
-                    .at(&found.path)
-                    .with_offset(0));
+                let error = Error::new(ErrorKind::Corrupt, "a segment in the middle is empty");
+                let error = error.at(&found.path).with_offset(0);
+                self.faults.push(Fault { found, error });
             }
         }
-        Ok(())
     }
 
     /// All segments are of one length, the registered one or that of the first.
-    fn check_lengths(&self, segment_len: Option<u64>) -> Result<()> {
-        let Some(first) = self.segments.first() else { return Ok(()) };
+    fn check_lengths(&mut self, segment_len: Option<u64>) {
+        let Some(first) = self.segments.first() else { return };
         let expected = segment_len.unwrap_or_else(|| self.likely_len(first.len));
-        if !LENGTHS.contains(&expected) {
-            let limit = if expected < *LENGTHS.start() { LENGTHS.start() } else { LENGTHS.end() };
-            return Err(Error::new(ErrorKind::Corrupt, "no segment has such a length")
-                .at(&first.path)
-                .with_offset(expected)
-                .with_limit(*limit));
-        }
-        for found in &self.segments {
-            let error = |text| Error::new(ErrorKind::Corrupt, text).at(&found.path);
-            if found.len != expected {
-                return Err(error("the segment has not the length of the others")
-                    .with_offset(found.len)
-                    .with_limit(expected));
-            }
-            if found.base.get() % expected != 0 {
-                return Err(error("the segment's name is not a multiple of its length")
-                    .with_offset(found.base.get())
-                    .with_limit(expected));
+        for found in std::mem::take(&mut self.segments) {
+            match wrong_length(&found, expected) {
+                None => self.segments.push(found),
+                Some(error) => self.faults.push(Fault { found, error }),
             }
         }
-        Ok(())
     }
 
     /// The length that most segments have: one bad file must not make all others look bad.
@@ -158,10 +170,10 @@ impl Inventory {
         for found in std::mem::take(&mut self.segments) {
             match single.last_mut().filter(|last| last.base == found.base) {
                 None => single.push(found),
-                Some(last) => {
-                    let aside = lesser_twin(disk, last, found)?;
-                    self.spare.push(aside.path);
-                }
+                Some(last) => match lesser_twin(disk, last, found)? {
+                    Ok(aside) => self.spare.push(aside.path),
+                    Err(fault) => self.faults.push(fault),
+                },
             }
         }
         self.segments = single;
@@ -232,18 +244,42 @@ fn free_name(disk: &dyn Disk, path: &Path) -> Result<PathBuf> {
     Ok(candidate)
 }
 
-/// Keeps in `kept` the twin that holds records, and returns the other.
-fn lesser_twin(disk: &dyn Disk, kept: &mut Found, other: Found) -> Result<Found> {
+/// Why a file is no segment of a log whose segments have the expected length.
+fn wrong_length(found: &Found, expected: u64) -> Option<Error> {
+    let error = |text| Error::new(ErrorKind::Corrupt, text).at(&found.path);
+    if !LENGTHS.contains(&expected) {
+        let limit = if expected < *LENGTHS.start() { LENGTHS.start() } else { LENGTHS.end() };
+        let error = error("no segment has such a length");
+        return Some(error.with_offset(expected).with_limit(*limit));
+    }
+    let (wrong, text) = if found.len != expected {
+        (found.len, "the segment has not the length of the others")
+    } else if found.base.get() % expected != 0 {
+        (found.base.get(), "the segment's name is not a multiple of its length")
+    } else {
+        return None;
+    };
+    Some(error(text).with_offset(wrong).with_limit(expected))
+}
+
+/// Keeps in `kept` the twin that holds records, and returns the other; both may differ.
+fn lesser_twin(
+    disk: &dyn Disk,
+    kept: &mut Found,
+    other: Found,
+) -> Result<std::result::Result<Found, Fault>> {
     match (holds_records(disk, kept)?, holds_records(disk, &other)?) {
-        (_, false) => Ok(other),
-        (false, true) => Ok(std::mem::replace(kept, other)),
-        (true, true) if same_bytes(disk, kept, &other)? => Ok(other),
+        (_, false) => Ok(Ok(other)),
+        (false, true) => Ok(Ok(std::mem::replace(kept, other))),
+        (true, true) if same_bytes(disk, kept, &other)? => Ok(Ok(other)),
         (true, true) => {
             let text = format!(
                 "two directories hold different segments of one position: {} is the other",
                 other.path.display()
             );
-            Err(Error::new(ErrorKind::Corrupt, text).at(&kept.path).with_offset(kept.base.get()))
+            let error = Error::new(ErrorKind::Corrupt, text).at(&kept.path);
+            let error = error.with_offset(kept.base.get());
+            Ok(Err(Fault { found: other, error }))
         }
     }
 }

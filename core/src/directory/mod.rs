@@ -14,7 +14,7 @@ use crate::disk::{Disk, PRIVATE_DIR};
 use crate::error::Result;
 use crate::retention::{Pressure, Role, Thresholds, Usage};
 
-pub use inventory::{Found, Inventory, sweep};
+pub use inventory::{Fault, Found, Inventory, sweep};
 pub use registry::{Registered, Registry, parse_label};
 pub use resolve::{Resolved, Wanted, resolve};
 

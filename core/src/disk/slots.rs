@@ -42,6 +42,42 @@ const _: () = assert!(Slots::LEN == 2 * SECTOR_BYTES);
 
 type Slot = [u8; SLOT_BYTES];
 
+/// What stands in one of the two slots.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SlotState {
+    /// Nothing was ever written there.
+    Empty,
+    /// A whole slot.
+    Whole {
+        /// The number of its writing; the higher of two counts.
+        sequence: i64,
+        /// The value.
+        payload: Vec<u8>,
+    },
+    /// Something else.
+    Damaged,
+}
+
+/// What stands in the two slots of a file with these bytes; bytes that are not there count as
+/// zeros. Slots of a later release are damaged in this one's eyes.
+#[must_use]
+pub fn slot_states(page: &[u8]) -> [SlotState; 2] {
+    [0, SECTOR_BYTES as usize].map(|at| {
+        let mut slot = [0; SLOT_BYTES];
+        let found = page.get(at..).unwrap_or_default();
+        let len = found.len().min(SLOT_BYTES);
+        slot[..len].copy_from_slice(&found[..len]);
+        if slot == [0; SLOT_BYTES] {
+            return SlotState::Empty;
+        }
+        let whole = version(&mut slot).filter(|&version| version == VERSION);
+        match whole.and_then(|_| decode(&slot)) {
+            Some((sequence, payload)) => SlotState::Whole { sequence, payload },
+            None => SlotState::Damaged,
+        }
+    })
+}
+
 /// A small value that is replaced as a whole, in a file of [`Slots::LEN`] bytes. One of them at a
 /// time writes a file.
 ///

@@ -20,4 +20,4 @@ pub use line::Log;
 pub use poison::Poison;
 pub use read::{LogReader, Span};
 pub use recover::{Damaged, Scan, Stop};
-pub use salvage::{Salvage, cut, rewrite, salvage};
+pub use salvage::{Salvage, cut, rewrite, salvage, written_behind};

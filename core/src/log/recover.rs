@@ -24,7 +24,7 @@ pub(super) const PIECE_BYTES: u64 = 1024 * 1024;
 /// Why a walk stopped.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// No segment covers this position.
+    /// No segment covers this position, or nothing more may be read.
     LastSegment,
     /// Nothing was ever written here.
     Nothing,
@@ -49,6 +49,7 @@ pub struct Scan {
     snapshot: Snapshot,
     position: Position,
     check: Check,
+    limit: Published,
     mapped: Option<(Arc<Segment>, Arc<Map>)>,
     resident: u64,
     /// Where the last record began, and its store time.
@@ -59,7 +60,14 @@ impl Scan {
     /// A walk that begins at `from`, where a record must begin.
     #[must_use]
     pub fn new(snapshot: Snapshot, from: Position, check: Check) -> Self {
-        Self { snapshot, position: from, check, mapped: None, resident: 0, last: None }
+        let limit = Published::all();
+        Self { snapshot, position: from, check, limit, mapped: None, resident: 0, last: None }
+    }
+
+    /// The same walk over a log that is being written, which ends where reading must.
+    #[must_use]
+    pub fn below(self, limit: Published) -> Self {
+        Self { limit, ..self }
     }
 
     /// Where the walk stands.
@@ -86,27 +94,50 @@ impl Scan {
     /// # Errors
     /// What `visit` says, and what the disk says when bytes cannot be read.
     pub fn run(&mut self, visit: &mut dyn FnMut(MessageView<'_>) -> Result<()>) -> Result<Stop> {
-        while let Some((segment, map)) = self.enter()? {
-            if let Some(stop) = self.run_in(&segment, &map, visit)? {
+        loop {
+            if let Some(stop) = self.step(u64::MAX, visit)? {
                 return Ok(stop);
             }
         }
-        Ok(Stop::LastSegment)
     }
 
-    /// Walks to the end of one segment, or says why not.
+    /// As [`Scan::run`], over about so many bytes; nothing if it did not stop before.
+    ///
+    /// # Errors
+    /// As [`Scan::run`].
+    pub fn step(
+        &mut self,
+        bytes: u64,
+        visit: &mut dyn FnMut(MessageView<'_>) -> Result<()>,
+    ) -> Result<Option<Stop>> {
+        let pause = Position::new(self.position.get().saturating_add(bytes));
+        while self.position < pause {
+            let Some((segment, map)) = self.enter()? else { return Ok(Some(Stop::LastSegment)) };
+            if let Some(stop) = self.run_in(&segment, &map, pause, visit)? {
+                return Ok(Some(stop));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Walks to the end of one segment or to a pause, or says why not.
     fn run_in(
         &mut self,
         segment: &Segment,
         map: &Map,
+        pause: Position,
         visit: &mut dyn FnMut(MessageView<'_>) -> Result<()>,
     ) -> Result<Option<Stop>> {
-        while segment.covers(self.position) {
+        let readable = self.limit.below(segment.base());
+        let end = segment.len_bytes().min(readable.end().get());
+        while segment.covers(self.position) && self.position < pause {
             let from = self.position - segment.base();
+            if from >= end {
+                return Ok(Some(Stop::LastSegment));
+            }
             self.make_resident(segment, map, from)?;
-            let rest = map
-                .bytes(from..segment.len_bytes(), Published::all())
-                .expect("the segment's whole length is mapped");
+            let rest =
+                map.bytes(from..end, readable).expect("the segment's whole length is mapped");
             self.make_record_resident(segment, map, from, rest)?;
             match at(rest, self.position.get(), self.check) {
                 Found::Record(view) => {
@@ -140,6 +171,12 @@ impl Scan {
             look = segment.end();
         }
         Ok(None)
+    }
+
+    /// The same walk, going on at `position`.
+    #[must_use]
+    pub fn moved_to(self, position: Position) -> Self {
+        Self { position, ..self }
     }
 
     /// Moves on to `position`, as far as the present segment goes.

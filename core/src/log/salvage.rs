@@ -97,7 +97,9 @@ pub fn cut(disk: &dyn Disk, segments: &mut Vec<Arc<Segment>>, end: Position) -> 
         disk.sync_dir(segment.path().parent().expect("a segment lies in a directory"))?;
     }
     let Some(last) = segments.last().filter(|last| end < last.end()) else { return Ok(()) };
-    if is_blank(last, end)? {
+    // Usually nothing stands there: then nothing has to be flushed, which could take as long as
+    // everything that is not durable yet.
+    if written_behind(last, end)?.is_none() {
         return Ok(());
     }
     let file = last.file()?;
@@ -105,20 +107,26 @@ pub fn cut(disk: &dyn Disk, segments: &mut Vec<Arc<Segment>>, end: Position) -> 
     file.sync()
 }
 
-/// Whether nothing but zeros stands in `segment` from `end` on. Usually so: then nothing has to
-/// be flushed, which could take as long as everything that is not durable yet.
-fn is_blank(segment: &Arc<Segment>, end: Position) -> Result<bool> {
-    let file = segment.file()?;
+/// From the first to the last byte of `segment` at or behind `end` that is not zero, if there is
+/// one.
+///
+/// # Errors
+/// What the disk says.
+pub fn written_behind(segment: &Arc<Segment>, end: Position) -> Result<Option<Range<Position>>> {
+    let pieces = written_pieces(segment.file()?.as_ref(), end - segment.base())?;
     let map = segment.map()?;
-    for from in written_pieces(file.as_ref(), end - segment.base())? {
+    let mut written: Option<Range<Position>> = None;
+    for from in pieces {
         let to = (from + PIECE_BYTES).min(segment.len_bytes());
         map.populate(from..to, Access::Read)?;
         let piece = map.bytes(from..to, Published::all()).expect("mapped whole");
-        if piece.iter().any(|&byte| byte != 0) {
-            return Ok(false);
-        }
+        let Some(first) = piece.iter().position(|&byte| byte != 0) else { continue };
+        let last = piece.iter().rposition(|&byte| byte != 0).unwrap_or(first);
+        let at = |byte: usize| segment.base() + from + byte as u64;
+        let start = written.map_or(at(first), |before| before.start);
+        written = Some(start..at(last) + 1);
     }
-    Ok(true)
+    Ok(written)
 }
 
 /// Writes the bytes of `range` over themselves. After a flush that failed, the system may show

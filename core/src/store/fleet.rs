@@ -104,10 +104,27 @@ impl Fleet {
 
     /// The segments in the directories that are there.
     pub(super) fn inventory(&self, disk: &dyn Disk, start: Position) -> Result<Inventory> {
+        Inventory::take(disk, &self.there(), self.known_len(), start)
+    }
+
+    /// As [`Fleet::inventory`], with what is wrong told.
+    pub(super) fn survey(&self, disk: &dyn Disk, start: Position) -> Result<Inventory> {
+        Inventory::survey(disk, &self.there(), self.known_len(), start)
+    }
+
+    fn there(&self) -> Vec<(u64, PathBuf)> {
         let there = self.rows.iter().filter(|row| row.resolved.offline.is_none());
-        let directories: Vec<_> = there.map(|row| (row.id, row.resolved.path.clone())).collect();
-        let segment_len = self.is_known.then_some(self.registry.segment_len);
-        Inventory::take(disk, &directories, segment_len, start)
+        there.map(|row| (row.id, row.resolved.path.clone())).collect()
+    }
+
+    fn known_len(&self) -> Option<u64> {
+        self.is_known.then_some(self.registry.segment_len)
+    }
+
+    /// The directories that are not there, and why.
+    pub(super) fn offline(&self) -> Vec<(PathBuf, String)> {
+        let why = |row: &Row| Some((row.resolved.path.clone(), row.resolved.offline.clone()?));
+        self.rows.iter().filter_map(why).collect()
     }
 
     /// A store that has no registry yet says by its files how long they are.

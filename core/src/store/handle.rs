@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 
 use crate::base::bytes::read_i32;
 use crate::base::units::{Position, QueueOffset};
+use crate::base::watermark::Published;
 use crate::derived::Bounds;
 use crate::disk::{Clock, Disk, OsClock, OsDisk, Slice};
 use crate::error::{Error, ErrorKind, Result};
@@ -270,6 +271,19 @@ impl Store {
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.engine.root
+    }
+
+    /// What of the log may be read now.
+    pub(crate) fn visible(&self) -> Published {
+        self.engine.log.visible()
+    }
+
+    pub(crate) fn disk(&self) -> Arc<dyn Disk> {
+        Arc::clone(&self.engine.disk)
+    }
+
+    pub(crate) fn options(&self) -> &Options {
+        &self.engine.options
     }
 
     pub(super) fn check_open(&self) -> Result<()> {

@@ -9,6 +9,7 @@ mod handle;
 mod open;
 mod recovery;
 mod report;
+mod survey;
 #[cfg(test)]
 mod tests;
 mod watch;
@@ -22,8 +23,10 @@ use crate::directory::OWN_DIR;
 pub use append::Receipt;
 pub use batch::{Batch, ReadLimits, ReadStatus, Stored};
 pub use handle::{Store, Task};
+pub(crate) use recovery::Judge;
 pub use recovery::Recovery;
 pub use report::{DirectoryReport, Inspection, QueueReport, SegmentReport, Watermarks};
+pub(crate) use survey::{Survey, survey};
 pub use watch::{Watch, Watched};
 
 /// The directory under a root that is spanlog's own.

@@ -33,7 +33,7 @@ use crate::tasks::{Disks, Engine, LEDGER, Parts, ProbeStep, Workers};
 pub(super) const ABORT: &str = "abort";
 
 /// The store's own marks, under `.spanlog/`.
-const MARKS: &str = "marks";
+pub(super) const MARKS: &str = "marks";
 
 /// Under `.spanlog/`: exists from the moment that a store begins to be destroyed.
 pub(super) const DESTROYING: &str = "destroying";
@@ -45,16 +45,16 @@ pub(super) const QUEUES: &str = "consumequeue";
 const BATCH_QUEUES: &str = "batchconsumequeue";
 
 /// Everything that was found and read, before anything is changed.
-struct Opening {
-    disk: Arc<dyn Disk>,
-    clock: Arc<dyn Clock>,
-    root: PathBuf,
-    options: Options,
-    budget: Arc<Budget>,
-    fleet: Fleet,
-    inventory: Inventory,
-    marks: Option<Marks>,
-    lock: Option<Box<dyn Lock>>,
+pub(super) struct Opening {
+    pub(super) disk: Arc<dyn Disk>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) root: PathBuf,
+    pub(super) options: Options,
+    pub(super) budget: Arc<Budget>,
+    pub(super) fleet: Fleet,
+    pub(super) inventory: Inventory,
+    pub(super) marks: Option<Marks>,
+    pub(super) lock: Option<Box<dyn Lock>>,
 }
 
 /// What recovery made of it.
@@ -106,7 +106,7 @@ fn is_passing(error: &Error) -> bool {
 }
 
 /// A store of which a part was removed is no store any more.
-fn refuse_half_destroyed(disk: &dyn Disk, root: &Path) -> Result<()> {
+pub(super) fn refuse_half_destroyed(disk: &dyn Disk, root: &Path) -> Result<()> {
     let mark = own_dir(root).join(DESTROYING);
     match disk.stat(&mark)? {
         None => Ok(()),
@@ -117,7 +117,7 @@ fn refuse_half_destroyed(disk: &dyn Disk, root: &Path) -> Result<()> {
     }
 }
 
-fn find_root(disk: &dyn Disk, root: &Path, options: &Options) -> Result<PathBuf> {
+pub(super) fn find_root(disk: &dyn Disk, root: &Path, options: &Options) -> Result<PathBuf> {
     let may_make = options.create && !options.read_only;
     let names_one = || Ok(!options.directories.is_empty() || holds_store(disk, root)?);
     if !may_make && (disk.stat(root)?.is_none() || !names_one()?) {
@@ -255,7 +255,7 @@ impl Opening {
     }
 
     /// The segments as they were found, opened for writing where that is allowed.
-    fn segments(&self) -> Vec<Arc<Segment>> {
+    pub(super) fn segments(&self) -> Vec<Arc<Segment>> {
         let found = self.inventory.segments.iter();
         let segment = |found: &crate::directory::Found| {
             let role = self.fleet.role(found.directory);
@@ -275,7 +275,7 @@ impl Opening {
     }
 
     /// What is known of the log before it is read.
-    fn known(&self) -> Result<Known> {
+    pub(super) fn known(&self) -> Result<Known> {
         let disk = self.disk.as_ref();
         let ledger = disk.read(&own_dir(&self.root).join(LEDGER))?;
         Ok(Known {
@@ -288,7 +288,7 @@ impl Opening {
         })
     }
 
-    fn queues(&self) -> Result<Queues> {
+    pub(super) fn queues(&self) -> Result<Queues> {
         let access = if self.options.read_only { Access::Read } else { Access::Write };
         let shelf = Shelf {
             disk: Arc::clone(&self.disk),
@@ -459,7 +459,7 @@ impl Opening {
 }
 
 /// The log's start: its first segment's, unless that is on a directory that is not there.
-fn start(known: &Known, snapshot: &Snapshot, end: Position) -> Position {
+pub(super) fn start(known: &Known, snapshot: &Snapshot, end: Position) -> Position {
     let first = snapshot.segments().first().map_or(end, |first| first.base());
     let marked = known.marks.filter(|_| known.partial).map_or(first, |marks| marks.start);
     marked.min(first)

@@ -1,5 +1,6 @@
 //! Recovery: where the log ends, what is damage, and what follows for the queues.
 
+use std::cell::OnceCell;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -45,15 +46,15 @@ pub struct Recovery {
 
 /// What is known before the log is read.
 #[derive(Debug)]
-pub(super) struct Known {
+pub(crate) struct Known {
     /// Neither RocketMQ nor spanlog was interrupted.
-    pub(super) clean: bool,
-    pub(super) marks: Option<Marks>,
-    pub(super) ledger: Option<Ledger>,
-    pub(super) rocketmq: RocketmqMarks,
-    pub(super) on_damage: OnDamage,
+    pub(crate) clean: bool,
+    pub(crate) marks: Option<Marks>,
+    pub(crate) ledger: Option<Ledger>,
+    pub(crate) rocketmq: RocketmqMarks,
+    pub(crate) on_damage: OnDamage,
     /// Parts of the log may be on directories that are not there.
-    pub(super) partial: bool,
+    pub(crate) partial: bool,
 }
 
 /// The outcome of reading the log.
@@ -69,7 +70,7 @@ pub(super) struct Outcome {
 
 impl Known {
     /// Everything below was durable.
-    pub(super) fn flushed(&self) -> Position {
+    pub(crate) fn flushed(&self) -> Position {
         self.marks.map_or(Position::ZERO, |marks| marks.flushed)
     }
 
@@ -180,11 +181,94 @@ fn fits(ledger: &Ledger, snapshot: &Snapshot, start: Position, partial: bool) ->
     Ok(false)
 }
 
+/// Tells the end that a crash left from damage, for whoever reads the log.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Judge<'a> {
+    pub(crate) known: &'a Known,
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) queues: &'a Queues,
+    /// The highest position that any queue points behind, once it was asked for.
+    pub(crate) furthest: &'a OnceCell<Position>,
+}
+
+/// A place of the log where no record stands.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// It is the log's end, and not damage.
+    pub(crate) is_tail: bool,
+    /// Where something whole stands behind it.
+    pub(crate) behind: Option<Range<Position>>,
+    /// What it is if it is damage.
+    pub(crate) damage: Damaged,
+}
+
+impl Judge<'_> {
+    /// Looks at the place where a walk stopped.
+    pub(crate) fn look(&self, at: Position, stop: &Stop) -> Result<Place> {
+        let mut ahead = Scan::new(self.snapshot.clone(), at, Check::Checksums);
+        let path = ahead.path();
+        let behind = ahead.skip()?;
+        let is_tail = self.is_tail(at, behind.as_ref(), &mut ahead)?;
+        let end = behind.as_ref().map(|range| range.end);
+        let end = end.or(self.snapshot.last().map(|last| last.end())).unwrap_or(at);
+        let reason = match stop {
+            Stop::Damaged(damage) => damage.to_string(),
+            _ => "nothing is written where records were".to_owned(),
+        };
+        let damage = Damaged { range: at.get()..end.get(), path, reason };
+        Ok(Place { is_tail, behind, damage })
+    }
+
+    /// The highest position that any queue on disk points behind.
+    pub(crate) fn furthest(&self) -> Result<Position> {
+        match self.furthest.get() {
+            Some(&known) => Ok(known),
+            None => self.queues.furthest().map(|found| *self.furthest.get_or_init(|| found)),
+        }
+    }
+
+    /// Whether this place is the end that a crash left, and not damage.
+    ///
+    /// Above what was known to be flushed a crash may leave anything. RocketMQ keeps no such
+    /// mark, but the store time up to which it had flushed: a whole record behind this place
+    /// that is older was flushed, and so was this place.
+    fn is_tail(
+        &self,
+        at: Position,
+        behind: Option<&Range<Position>>,
+        ahead: &mut Scan,
+    ) -> Result<bool> {
+        if at < self.known.flushed() {
+            return Ok(false);
+        }
+        if self.known.clean {
+            // Nothing may follow but what a failed write left, and no queue may know of a record
+            // behind.
+            let is_end = behind.is_none() || self.known.clean_end() == Some(at);
+            return Ok(is_end && self.furthest()? <= at);
+        }
+        if behind.is_none() || self.known.marks.is_some() {
+            return Ok(true);
+        }
+        if at.get() < self.known.rocketmq.queue_position.unsigned_abs() {
+            // Since 5.5 it also tells how far all queues were durable: it reads nothing below.
+            return Ok(false);
+        }
+        let mut oldest = None;
+        ahead.run(&mut |view| {
+            oldest.get_or_insert(view.store_ms());
+            Ok(())
+        })?;
+        Ok(oldest.is_none_or(|time| time >= self.known.rocketmq.log_time_ms))
+    }
+}
+
 /// One reading of the log.
 struct Walk<'a> {
     known: &'a Known,
     queues: &'a Queues,
     snapshot: &'a Snapshot,
+    furthest: OnceCell<Position>,
     scan: Scan,
     report: Recovery,
 }
@@ -193,7 +277,7 @@ impl<'a> Walk<'a> {
     fn new(known: &'a Known, snapshot: &'a Snapshot, queues: &'a Queues, from: Position) -> Self {
         let scan = Scan::new(snapshot.clone(), from, Check::Checksums);
         let report = Recovery { was_clean: known.clean, scanned_from: from, ..Recovery::default() };
-        Self { known, queues, snapshot, scan, report }
+        Self { known, queues, snapshot, furthest: OnceCell::new(), scan, report }
     }
 
     fn run(mut self) -> Result<Outcome> {
@@ -243,12 +327,11 @@ impl<'a> Walk<'a> {
     /// Decides what something that is no record means.
     fn judge(&mut self, stop: &Stop) -> Result<Verdict> {
         let at = self.scan.position();
-        let mut ahead = Scan::new(self.snapshot.clone(), at, Check::Checksums);
-        let behind = ahead.skip()?;
-        let is_tail = self.is_tail(at, behind.as_ref(), &mut ahead)?;
-        let dirty = behind.is_some() || *stop != Stop::Nothing || !self.known.clean;
-        let damage = self.damage(at, stop, behind.as_ref());
+        let (known, snapshot, queues) = (self.known, self.snapshot, self.queues);
+        let judge = Judge { known, snapshot, queues, furthest: &self.furthest };
+        let Place { is_tail, behind, damage } = judge.look(at, stop)?;
         if is_tail {
+            let dirty = behind.is_some() || *stop != Stop::Nothing || !self.known.clean;
             self.report.torn_tail =
                 Some(damage).filter(|_| behind.is_some() || *stop != Stop::Nothing);
             return Ok(Verdict::End { dirty });
@@ -272,50 +355,6 @@ impl<'a> Walk<'a> {
                 Ok(Verdict::Skipped)
             }
         }
-    }
-
-    /// Whether this place is the end that a crash left, and not damage.
-    ///
-    /// Above what was known to be flushed a crash may leave anything. RocketMQ keeps no such
-    /// mark, but the store time up to which it had flushed: a whole record behind this place
-    /// that is older was flushed, and so was this place.
-    fn is_tail(
-        &self,
-        at: Position,
-        behind: Option<&Range<Position>>,
-        ahead: &mut Scan,
-    ) -> Result<bool> {
-        if at < self.known.flushed() {
-            return Ok(false);
-        }
-        if self.known.clean {
-            // Nothing may follow but what a failed write left, and no queue may know of a record
-            // behind.
-            let is_end = behind.is_none() || self.known.clean_end() == Some(at);
-            return Ok(is_end && self.queues.furthest()? <= at);
-        }
-        if behind.is_none() || self.known.marks.is_some() {
-            return Ok(true);
-        }
-        if at.get() < self.known.rocketmq.queue_position.unsigned_abs() {
-            // Since 5.5 it also tells how far all queues were durable: it reads nothing below.
-            return Ok(false);
-        }
-        let mut oldest = None;
-        ahead.run(&mut |view| {
-            oldest.get_or_insert(view.store_ms());
-            Ok(())
-        })?;
-        Ok(oldest.is_none_or(|time| time >= self.known.rocketmq.log_time_ms))
-    }
-
-    fn damage(&self, at: Position, stop: &Stop, behind: Option<&Range<Position>>) -> Damaged {
-        let end = behind.map(|range| range.end).or(self.snapshot.last().map(|last| last.end()));
-        let reason = match stop {
-            Stop::Damaged(damage) => damage.to_string(),
-            _ => "nothing is written where records were".to_owned(),
-        };
-        Damaged { range: at.get()..end.unwrap_or(at).get(), path: self.scan.path(), reason }
     }
 }
 

@@ -6,4 +6,5 @@ mod answers;
 mod away;
 mod damaged;
 mod store;
+mod verified;
 mod whole;

@@ -254,7 +254,7 @@ fn wrong_length(found: &Found, expected: u64) -> Option<Error> {
     }
     let (wrong, text) = if found.len != expected {
         (found.len, "the segment has not the length of the others")
-    } else if found.base.get() % expected != 0 {
+    } else if !found.base.get().is_multiple_of(expected) {
         (found.base.get(), "the segment's name is not a multiple of its length")
     } else {
         return None;

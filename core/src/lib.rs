@@ -36,6 +36,7 @@ mod error;
 mod log;
 mod options;
 pub mod quantity;
+mod queue;
 pub mod record;
 pub mod retention;
 mod segment;
@@ -49,6 +50,10 @@ pub use disk::{Clock, Disk, ManualClock, MemDisk, OsClock, OsDisk, Slice};
 pub use error::{Error, ErrorKind, Result};
 pub use log::{Damaged, Salvage};
 pub use options::{DirectoryOptions, Durability, OnDamage, Options};
+pub use queue::{
+    MAX_READER_NAME_BYTES, MAX_READERS, OnFull, Queue, QueueBatch, QueueDurability, QueueOptions,
+    QueueReader, QueueRecord, QueueRecovery, QueueStat, QueueTask, QueueVerification, ReaderStat,
+};
 pub use record::{Message, MessageView};
 pub use retention::{
     CleanPlan, DeleteHours, Fate, Pressure, Quantifier, Reason, Role, Thresholds, Usage,

@@ -15,7 +15,7 @@ use crate::error::Result;
 use crate::retention::{Pressure, Role, Thresholds, Usage};
 
 pub use inventory::{Fault, Found, Inventory, sweep};
-pub use registry::{Registered, Registry, parse_label};
+pub use registry::{NO_QUEUE_FILES, Registered, Registry, parse_label};
 pub use resolve::{Resolved, Wanted, resolve};
 
 /// The sub-directory of a store's root, and where need be of a segment directory, that holds

@@ -12,6 +12,10 @@ use crate::retention::Role;
 /// The newest version of the file that this release reads, and the one it writes.
 const VERSION: u32 = 1;
 
+/// The length of consume queue files where there are none: in the registry of a queue. So neither
+/// is taken for the other, a store for a queue or a queue for a store.
+pub const NO_QUEUE_FILES: u64 = 0;
+
 /// A store's identity, the length of its segments, and where its directories are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Registry {

@@ -155,6 +155,7 @@ fn within(len: usize, at: u64, bytes: usize) -> usize {
 enum Owner {
     File { mapping: MmapRaw, path: PathBuf },
     Heap(Arc<HeapMemory>),
+    Bytes(#[expect(dead_code, reason = "it keeps the bytes")] Arc<[u8]>),
 }
 
 /// The bytes of one file in memory. Any number of threads read; [`Map::writer`] gives out the
@@ -184,6 +185,13 @@ impl Map {
     pub fn heap(memory: Arc<HeapMemory>, access: Access) -> Arc<Self> {
         let (base, len) = (memory.base, memory.len);
         Arc::new(Self::new(base, len, access, Owner::Heap(memory)))
+    }
+
+    /// A map of bytes that nobody writes any more: those of a record that lay in several files.
+    #[must_use]
+    pub fn of_bytes(bytes: Arc<[u8]>) -> Arc<Self> {
+        let (base, len) = (Base(bytes.as_ptr().cast_mut()), bytes.len());
+        Arc::new(Self::new(base, len, Access::Read, Owner::Bytes(bytes)))
     }
 
     /// A map of a file; `path` is where errors point to.
@@ -303,7 +311,7 @@ impl fmt::Debug for Map {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let owner = match &self.owner {
             Owner::File { path, .. } => path.as_path(),
-            Owner::Heap(_) => Path::new("(heap)"),
+            Owner::Heap(_) | Owner::Bytes(_) => Path::new("(heap)"),
         };
         f.debug_struct("Map")
             .field("of", &owner)
@@ -336,7 +344,7 @@ impl MapWriter {
         let target = self.map.base.at(within(self.map.len, at, bytes.len()));
         let mut changes = match &self.map.owner {
             Owner::Heap(memory) => Some(memory.changes.lock()),
-            Owner::File { .. } => None,
+            Owner::File { .. } | Owner::Bytes(_) => None,
         };
         // SAFETY: the range lies within the map and above every mark (head of the file).
         unsafe { store(target, bytes) };

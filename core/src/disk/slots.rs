@@ -142,6 +142,34 @@ impl Slots {
     /// [`ErrorKind::TooLarge`] above [`Slots::MAX_PAYLOAD`]; what writing fails with, after which
     /// it may be tried again; what syncing fails with, and [`ErrorKind::Poisoned`] ever after.
     pub fn write(&mut self, payload: &[u8]) -> Result<()> {
+        let sequence = self.put_next(payload)?;
+        self.failed = true;
+        self.file.sync()?;
+        self.failed = false;
+        self.turn(sequence);
+        Ok(())
+    }
+
+    /// Replaces the value for everybody but a loss of power, after which an older one may count.
+    /// [`File::sync`] of the file makes it durable: a slot fits one sector, which is written whole
+    /// or not at all.
+    ///
+    /// # Errors
+    /// As [`Slots::write`]; it may be tried again.
+    pub fn put(&mut self, payload: &[u8]) -> Result<()> {
+        let sequence = self.put_next(payload)?;
+        self.turn(sequence);
+        Ok(())
+    }
+
+    /// The file, to be synced.
+    #[must_use]
+    pub fn file(&self) -> &Arc<dyn File> {
+        &self.file
+    }
+
+    /// Writes the value over the older slot.
+    fn put_next(&self, payload: &[u8]) -> Result<i64> {
         if self.failed {
             return Err(Error::new(ErrorKind::Poisoned, "an earlier sync of the slots failed"));
         }
@@ -151,12 +179,12 @@ impl Slots {
         }
         let sequence = self.sequence + 1;
         self.file.write_at(self.next, &encode(sequence, payload))?;
-        self.failed = true;
-        self.file.sync()?;
-        self.failed = false;
+        Ok(sequence)
+    }
+
+    fn turn(&mut self, sequence: i64) {
         self.sequence = sequence;
         self.next = SECTOR_BYTES - self.next;
-        Ok(())
     }
 }
 

@@ -5,8 +5,11 @@
 //! little happens under the append lock: [`encode`] builds a record from a [`Message`], and
 //! [`stamp`] fills in what is known only there. Reading starts at [`at`], which says
 //! what stands at a position; a record there is a [`MessageView`].
+//!
+//! The records of a queue ([`crate::Queue`]) have a format of their own, [`FrameHead`].
 
 mod encode;
+mod frame;
 mod layout;
 mod message;
 mod properties;
@@ -18,6 +21,10 @@ mod view;
 mod golden_tests;
 
 pub use encode::{Encoding, Stamp, encode, padding, stamp};
+pub use frame::{
+    FRAME_ALIGN_BYTES, FRAME_HEAD_BYTES, FrameHead, MAX_FRAME_PAYLOAD_BYTES, frame_bytes,
+    frame_start,
+};
 pub use layout::{
     MAGIC_PADDING, MAGIC_V1, MAGIC_V2, MAX_PROPERTIES_BYTES, MAX_TOPIC_BYTES, MIN_RECORD_BYTES,
     PADDING_BYTES,

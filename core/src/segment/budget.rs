@@ -7,6 +7,7 @@ use parking_lot::Mutex;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::segment::Segment;
+use crate::segment::eviction::{Rank, Scopes};
 
 /// The bound on maps that a store holds at once, shared by its log and its queues. Any thread
 /// may use it.
@@ -74,20 +75,53 @@ impl Budget {
         assert!(before > 0, "a map is released once");
     }
 
+    /// Makes room for one more map where there is none, in the order of a queue's cursors: so
+    /// much of it that the next ones need no pass. What is held stays.
+    pub fn make_room(&self, scopes: impl FnOnce() -> Scopes, number_of: impl Fn(&Segment) -> u64) {
+        if self.in_use() < self.max {
+            return;
+        }
+        let scopes = scopes();
+        let keep = usize::try_from(scopes.keep()).unwrap_or(self.max);
+        let is_done = |rank| match rank {
+            Rank::Near => self.in_use() < self.max,
+            _ => self.in_use() <= keep,
+        };
+        self.evict(|segment| scopes.rank(number_of(segment)), is_done);
+    }
+
     fn evict_one(&self) -> Result<()> {
-        let mut mapped = self.mapped.lock();
-        mapped.retain(|segment| segment.strong_count() > 0);
-        let mut live: Vec<Arc<Segment>> = mapped.iter().filter_map(Weak::upgrade).collect();
-        // The order of use changes while it is looked at, so each is asked once.
-        live.sort_by_cached_key(|segment| segment.last_used());
-        for segment in live {
-            if segment.unmap_unless_held() {
-                self.release();
-                mapped.retain(|other| other.as_ptr() != Arc::as_ptr(&segment));
-                return Ok(());
-            }
+        let has_room = |_| self.in_use() < self.max;
+        if self.evict(|segment| segment.last_used(), has_room) || has_room(0) {
+            return Ok(());
         }
         Err(Error::new(ErrorKind::Full, "every map is held by a batch or slice; release some")
             .with_limit(self.max as u64))
+    }
+
+    /// Gives up maps, the least rank first, until it `is_done` before the next. Says whether any
+    /// went.
+    fn evict<R: Ord + Copy>(
+        &self,
+        rank: impl Fn(&Segment) -> R,
+        is_done: impl Fn(R) -> bool,
+    ) -> bool {
+        let mut mapped = self.mapped.lock();
+        mapped.retain(|segment| segment.strong_count() > 0);
+        // What a rank follows from changes while it is looked at, so each is asked once.
+        let mut live: Vec<(R, Arc<Segment>)> =
+            mapped.iter().filter_map(Weak::upgrade).map(|own| (rank(&own), own)).collect();
+        live.sort_by_key(|(rank, _)| *rank);
+        let before = mapped.len();
+        for (rank, segment) in live {
+            if is_done(rank) {
+                break;
+            }
+            if segment.unmap_unless_held() {
+                self.release();
+                mapped.retain(|other| other.as_ptr() != Arc::as_ptr(&segment));
+            }
+        }
+        mapped.len() < before
     }
 }

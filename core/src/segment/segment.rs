@@ -92,6 +92,27 @@ impl Segment {
         segment
     }
 
+    /// The segment that continues in the file of this one, which was renamed to `place` and which
+    /// nobody uses any more. A map stays what it is.
+    #[must_use]
+    pub fn recycled(&self, place: Place) -> Arc<Self> {
+        let segment = Self::existing(&self.disk, &self.budget, place, self.access);
+        let map = self.open.lock().map.take();
+        let is_mapped = map.is_some();
+        segment.open.lock().map = map;
+        let segment = Arc::new(segment);
+        if is_mapped {
+            self.budget.register(&segment);
+        }
+        segment
+    }
+
+    /// Whether it has a map now.
+    #[must_use]
+    pub fn is_mapped(&self) -> bool {
+        self.open.lock().map.is_some()
+    }
+
     /// First position it covers.
     #[must_use]
     pub fn base(&self) -> Position {
@@ -236,6 +257,17 @@ impl Segment {
     pub fn sync(&self) -> Result<()> {
         self.file()?.sync()?;
         self.settle_name()
+    }
+
+    /// Whether the file's name is known to be durable.
+    #[must_use]
+    pub fn is_named(&self) -> bool {
+        self.named.load(Ordering::Acquire)
+    }
+
+    /// Notes that its directory was synced since the file got its name.
+    pub fn set_named(&self) {
+        self.named.store(true, Ordering::Release);
     }
 
     /// Makes the file's name durable, the first time.

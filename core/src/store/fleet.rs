@@ -7,8 +7,8 @@ use std::sync::Arc;
 use crate::base::units::Position;
 use crate::checkpoint::Marks;
 use crate::directory::{
-    Directory, Inventory, Registered, Registry, Resolved, Wanted, parse_label, put_label, resolve,
-    sweep, write_registry,
+    Directory, Inventory, NO_QUEUE_FILES, Registered, Registry, Resolved, Wanted, parse_label,
+    put_label, resolve, sweep, write_registry,
 };
 use crate::disk::{Disk, EntryKind, Lock};
 use crate::error::{Error, ErrorKind, Result};
@@ -21,7 +21,7 @@ use crate::store::{Store, usual_directory};
 
 /// The directories of a store.
 #[derive(Debug)]
-pub(super) struct Fleet {
+pub(crate) struct Fleet {
     registry: Registry,
     /// Whether a store was here before.
     is_known: bool,
@@ -50,12 +50,13 @@ impl Row {
 
 impl Fleet {
     /// Finds the directories that the options name and the registry knows.
-    pub(super) fn find(
+    pub(crate) fn find(
         disk: &Arc<dyn Disk>,
         root: &Path,
         options: &Options,
         registry: Option<Registry>,
     ) -> Result<Self> {
+        check_kind(root, options, registry.as_ref())?;
         let mut wanted: Vec<_> = options.directories.iter().map(wanted).collect();
         let is_new = registry.as_ref().is_none_or(|known| known.directories.is_empty());
         if wanted.is_empty() && is_new {
@@ -84,7 +85,7 @@ impl Fleet {
     }
 
     /// Lets other processes have the directories.
-    pub(super) fn release(&mut self) {
+    pub(crate) fn release(&mut self) {
         self.rows.iter_mut().for_each(|row| row.lock = None);
     }
 
@@ -94,7 +95,7 @@ impl Fleet {
         highest.map_or(0, |id| id + 1)
     }
 
-    pub(super) fn registry(&self) -> &Registry {
+    pub(crate) fn registry(&self) -> &Registry {
         &self.registry
     }
 
@@ -103,7 +104,7 @@ impl Fleet {
     }
 
     /// The segments in the directories that are there.
-    pub(super) fn inventory(&self, disk: &dyn Disk, start: Position) -> Result<Inventory> {
+    pub(crate) fn inventory(&self, disk: &dyn Disk, start: Position) -> Result<Inventory> {
         Inventory::take(disk, &self.there(), self.known_len(), start)
     }
 
@@ -157,7 +158,7 @@ impl Fleet {
     }
 
     /// Writes the registry and the directories' labels where they changed.
-    pub(super) fn write_down(&mut self, disk: &Arc<dyn Disk>, root: &Path) -> Result<()> {
+    pub(crate) fn write_down(&mut self, disk: &Arc<dyn Disk>, root: &Path) -> Result<()> {
         if !self.is_known {
             // The store's number first: a crash before the end leaves labels that it explains.
             self.write_registry(Vec::new(), disk, root)?;
@@ -208,7 +209,7 @@ impl Fleet {
     }
 
     /// Removes segments that were made ready when the store was killed.
-    pub(super) fn sweep(&self, disk: &dyn Disk) -> Result<()> {
+    pub(crate) fn sweep(&self, disk: &dyn Disk) -> Result<()> {
         self.changeable().try_for_each(|dir| sweep(disk, dir))
     }
 
@@ -220,7 +221,7 @@ impl Fleet {
     }
 
     /// The directories as the disk policy sees them.
-    pub(super) fn directories(&self, options: &Options) -> Vec<Directory> {
+    pub(crate) fn directories(&self, options: &Options) -> Vec<Directory> {
         self.rows.iter().map(|row| directory(row, options)).collect()
     }
 
@@ -254,6 +255,18 @@ fn labelled(disk: &dyn Disk, wanted: &[Wanted], options: &Options) -> Result<Opt
         }
     }
     Ok(None)
+}
+
+/// A queue has a registry too; its segments hold records of another format.
+fn check_kind(root: &Path, options: &Options, registry: Option<&Registry>) -> Result<()> {
+    let Some(known) = registry else { return Ok(()) };
+    let is_queue = |queue_file_len| queue_file_len == NO_QUEUE_FILES;
+    let text = match (is_queue(known.queue_file_len), is_queue(options.queue_file_len_bytes)) {
+        (true, false) => "a queue lies here, and no store",
+        (false, true) => "a store lies here, and no queue",
+        _ => return Ok(()),
+    };
+    Err(Error::new(ErrorKind::Invalid, text).at(root))
 }
 
 fn wanted(options: &DirectoryOptions) -> Wanted {

@@ -312,7 +312,7 @@ impl Store {
             return Ok(());
         }
         self.engine.end_waiting();
-        self.workers.lock().stop(&self.engine, &BELLS);
+        self.workers.lock().stop(self.engine.as_ref(), &BELLS);
         // A change of directories that passed the check before the store was closed ends first.
         let mut fleet = self.fleet.lock();
         self.engine.supply.discard();

@@ -4,7 +4,7 @@
 mod append;
 mod batch;
 mod destroy;
-mod fleet;
+pub(crate) mod fleet;
 mod handle;
 mod open;
 mod recovery;

@@ -1,6 +1,6 @@
 //! What the steps and the store work on together.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
@@ -13,12 +13,12 @@ use crate::checkpoint::{Marks, MarksFile, RocketmqCheckpoint};
 use crate::derived::Queues;
 use crate::disk::{Clock, Disk};
 use crate::error::Result;
-use crate::log::{Log, NextSegment};
+use crate::log::{Log, NextSegment, Poison};
 use crate::options::Options;
 use crate::segment::{Budget, Segment, Supply};
 use crate::tasks::clean::Dropped;
 use crate::tasks::index::Indexing;
-use crate::tasks::threads::Bell;
+use crate::tasks::threads::{Bell, Host};
 use crate::tasks::{Disks, Fresh, IndexStep, Reserve, Wish};
 
 /// The parts of one open store, shared by its handle and its steps.
@@ -118,6 +118,20 @@ pub struct Parts {
     pub last: Option<(Position, i64)>,
     /// The queues were derived while a part of the log was away.
     pub patchy: bool,
+}
+
+impl Host for Engine {
+    fn root(&self) -> &Path {
+        &self.root
+    }
+
+    fn clock(&self) -> &dyn Clock {
+        self.clock.as_ref()
+    }
+
+    fn poison(&self) -> &Poison {
+        self.log.poison()
+    }
 }
 
 impl Engine {

@@ -24,7 +24,7 @@ pub use index::IndexStep;
 pub use prepare::{PrepareStep, STEP_BYTES as PREPARE_STEP_BYTES};
 pub use probe::ProbeStep;
 pub use reserve::Reserve;
-pub use threads::{Bell, Workers};
+pub use threads::{Bell, Host, Workers};
 pub use watch::{Growing, TopicQueues, Wish};
 
 use crate::error::Result;

@@ -2,6 +2,7 @@
 #![allow(clippy::disallowed_methods)]
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
@@ -9,8 +10,10 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
+use crate::disk::Clock;
 use crate::error::{Error, ErrorKind, Result};
-use crate::tasks::{Engine, Next, Step};
+use crate::log::Poison;
+use crate::tasks::{Next, Step};
 
 /// The longest nap: a clock that jumps cannot make a step sleep longer.
 const LONGEST: Duration = Duration::from_millis(1000);
@@ -61,7 +64,19 @@ impl Bell {
     }
 }
 
-/// The threads of one store.
+/// What threads work for: an open store or queue.
+pub trait Host: Send + Sync + 'static {
+    /// Its root directory.
+    fn root(&self) -> &Path;
+
+    /// Its time.
+    fn clock(&self) -> &dyn Clock;
+
+    /// What a panic of a step sets.
+    fn poison(&self) -> &Poison;
+}
+
+/// The threads of one store or queue.
 #[derive(Debug, Default)]
 pub struct Workers {
     stop: Arc<AtomicBool>,
@@ -69,10 +84,10 @@ pub struct Workers {
 }
 
 /// One step on its thread.
-struct Worker {
+struct Worker<H> {
     step: Box<dyn Step>,
-    engine: Arc<Engine>,
-    bell: fn(&Engine) -> &Bell,
+    host: Arc<H>,
+    bell: fn(&H) -> &Bell,
     stop: Arc<AtomicBool>,
     /// The last failure that was logged: the same one is not logged again.
     failure: Option<String>,
@@ -83,29 +98,28 @@ impl Workers {
     ///
     /// # Errors
     /// `Io` if the system gives no thread.
-    pub fn spawn(
+    pub fn spawn<H: Host>(
         &mut self,
-        engine: &Arc<Engine>,
-        bell: fn(&Engine) -> &Bell,
+        host: &Arc<H>,
+        bell: fn(&H) -> &Bell,
         step: Box<dyn Step>,
     ) -> Result<()> {
         let name = format!("spanlog-{}", step.name());
-        let (engine, stop) = (Arc::clone(engine), Arc::clone(&self.stop));
-        let root = engine.root.clone();
-        let worker = Worker { step, engine, bell, stop, failure: None };
+        let (own, stop) = (Arc::clone(host), Arc::clone(&self.stop));
+        let worker = Worker { step, host: own, bell, stop, failure: None };
         let thread = std::thread::Builder::new()
             .name(name)
             .spawn(move || worker.work())
-            .map_err(|source| Error::io("start a thread for the store", &root, source))?;
+            .map_err(|source| Error::io("start a thread for the store", host.root(), source))?;
         self.threads.push(thread);
         Ok(())
     }
 
     /// Asks every thread to stop, wakes it, and waits until it is gone.
-    pub fn stop(&mut self, engine: &Engine, bells: &[fn(&Engine) -> &Bell]) {
+    pub fn stop<H>(&mut self, host: &H, bells: &[fn(&H) -> &Bell]) {
         self.stop.store(true, Ordering::Release);
         for bell in bells {
-            bell(engine).ring_loudly();
+            bell(host).ring_loudly();
         }
         for thread in self.threads.drain(..) {
             // A panic was caught and reported inside.
@@ -114,7 +128,7 @@ impl Workers {
     }
 }
 
-impl Worker {
+impl<H: Host> Worker<H> {
     fn work(mut self) {
         while !self.is_stopping() {
             match self.run() {
@@ -142,7 +156,7 @@ impl Worker {
     /// Sleeps until the bell rings, at most so long, and not at all once the store closes: the
     /// bell may have been heard already. Says whether to look at once.
     fn nap(&self, longest: Duration) -> bool {
-        self.is_stopping() || (self.bell)(&self.engine).wait(longest)
+        self.is_stopping() || (self.bell)(&self.host).wait(longest)
     }
 
     fn is_stopping(&self) -> bool {
@@ -160,7 +174,7 @@ impl Worker {
     }
 
     fn sleep_until(&mut self, time: i64) {
-        let left = time.saturating_sub(self.engine.clock.now_ms());
+        let left = time.saturating_sub(self.host.clock().now_ms());
         let nap = Duration::from_millis(u64::try_from(left).unwrap_or(0)).min(LONGEST);
         self.asleep(true);
         self.nap(nap);
@@ -168,17 +182,17 @@ impl Worker {
     }
 
     fn asleep(&self, asleep: bool) {
-        (self.bell)(&self.engine).asleep.store(asleep, Ordering::SeqCst);
+        (self.bell)(&self.host).asleep.store(asleep, Ordering::SeqCst);
     }
 
     /// Runs the step once; a failure is logged once and the step tried again later.
     fn run(&mut self) -> Next {
-        let now = self.engine.clock.now_ms();
+        let now = self.host.clock().now_ms();
         let step = &mut self.step;
         let outcome = catch_unwind(AssertUnwindSafe(|| step.run(now)));
         let outcome = outcome.unwrap_or_else(|_| {
             let text = format!("the background step {} panicked", self.step.name());
-            self.engine.log.poison().set(&text);
+            self.host.poison().set(&text);
             self.stop.store(true, Ordering::Release);
             Err(Error::new(ErrorKind::Poisoned, text))
         });

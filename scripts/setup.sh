@@ -25,7 +25,7 @@ have cargo || have rustup || have curl || needed+=(curl ca-certificates)
 if [ "$purpose" = test ]; then
     have mkfs.ext4 || needed+=(e2fsprogs)
     have losetup && have mount || needed+=(util-linux mount)
-    have python3 || needed+=(python3)
+    have python3 && python3 -c 'import ensurepip, venv' || needed+=(python3 python3-venv)
     have_jdk || needed+=(default-jdk-headless)
     have mvn || needed+=(maven)
 fi

@@ -65,6 +65,25 @@ tests() {
     [ "$status" -eq 0 ] || echo "FAILED: $name"
 }
 
+# pytests NAME SECONDS COMMAND...: a command that runs pytest, once or several times, and counts its
+# closing lines: "1 failed, 33 passed, 1 skipped in 0.12s".
+pytests() {
+    local name=$1 status=0 here_failed
+    shift
+    echo "== $name"
+    run "$@" || status=$?
+    closing() {
+        grep -E '^[0-9]+ [a-z]+(, [0-9]+ [a-z]+)* in [0-9.]+s' "$log" | grep -oE "[0-9]+ ($1)" |
+            awk '{ all += $1 } END { print all + 0 }'
+    }
+    here_failed=$(closing 'failed|errors?')
+    passed=$((passed + $(closing passed)))
+    skipped=$((skipped + $(closing skipped)))
+    [ "$status" -ne 0 ] && [ "$here_failed" -eq 0 ] && here_failed=1
+    failed=$((failed + here_failed))
+    [ "$status" -eq 0 ] || echo "FAILED: $name"
+}
+
 lint() {
     check "format" 60 cargo fmt --all --check
     check "lints" 900 cargo clippy --workspace --all-targets --locked -- -D warnings
@@ -79,6 +98,11 @@ everything() {
     fi
     lint
     tests "tests" 1200 cargo test --workspace --locked --no-fail-fast -- --show-output
+    if python3 -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+        pytests "Python" 1200 scripts/test-python.sh
+    else
+        skip "Python" "no Python 3.11 with venv"
+    fi
     RUSTDOCFLAGS="-D warnings" \
         check "documentation" 600 cargo doc --workspace --no-deps --locked
     if grep -rq loom_tests core/src; then

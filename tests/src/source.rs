@@ -10,8 +10,15 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
 /// The folders that hold the workspace's Rust source.
-pub const FOLDERS: [&str; 6] =
-    ["core/src", "cli/src", "tests/src", "tests/tests", "examples", "core/benches"];
+pub const FOLDERS: [&str; 7] = [
+    "core/src",
+    "cli/src",
+    "tests/src",
+    "tests/tests",
+    "examples",
+    "core/benches",
+    "bindings-python/src",
+];
 
 /// The folder of the workspace.
 #[must_use]

@@ -1,0 +1,107 @@
+"""spanlog: a message-log storage engine inside this process.
+
+One commit log over many disks, queues over it, and a disk policy, in the files of Apache
+RocketMQ's store::
+
+    import spanlog
+
+    with spanlog.open("store") as store:
+        store.append("orders", b"tea", tags="drink", keys=["order-7"])
+        store.catch_up()  # what was appended so far can now be read
+        for message in store.messages("orders"):
+            print(message.queue_offset, message.body)
+
+Every object may be used from any thread. Calls that wait or work on batches give the interpreter
+lock back meanwhile. Messages are buffers of their bodies that stay valid after the store was
+closed. A store that was open when the process forked belongs to the parent; in the child its calls
+raise ForkedError.
+"""
+
+from . import aio, errors
+from ._spanlog import (
+    Batch,
+    Draft,
+    Message,
+    Messages,
+    Receipt,
+    Store,
+    Watch,
+    __version__,
+    destroy,
+    open,
+)
+from .errors import (
+    ClosedError,
+    CorruptError,
+    ForeignError,
+    ForkedError,
+    FullError,
+    GoneError,
+    InvalidError,
+    LockedError,
+    OfflineError,
+    PoisonedError,
+    SpanlogError,
+    StorageError,
+    TooLargeError,
+    VersionError,
+)
+from .reports import (
+    Bounds,
+    CleanPlan,
+    Damaged,
+    Directory,
+    DirectoryReport,
+    Dropped,
+    Fate,
+    Inspection,
+    QueueReport,
+    Recovery,
+    Salvage,
+    SegmentReport,
+    Thresholds,
+    Watermarks,
+)
+
+__all__ = [
+    "Batch",
+    "Bounds",
+    "CleanPlan",
+    "ClosedError",
+    "CorruptError",
+    "Damaged",
+    "Directory",
+    "DirectoryReport",
+    "Draft",
+    "Dropped",
+    "Fate",
+    "ForeignError",
+    "ForkedError",
+    "FullError",
+    "GoneError",
+    "Inspection",
+    "InvalidError",
+    "LockedError",
+    "Message",
+    "Messages",
+    "OfflineError",
+    "PoisonedError",
+    "QueueReport",
+    "Receipt",
+    "Recovery",
+    "Salvage",
+    "SegmentReport",
+    "SpanlogError",
+    "StorageError",
+    "Store",
+    "Thresholds",
+    "TooLargeError",
+    "VersionError",
+    "Watch",
+    "Watermarks",
+    "__version__",
+    "aio",
+    "destroy",
+    "errors",
+    "open",
+]

@@ -1,0 +1,180 @@
+"""Plain values that go in and come out. Sizes are bytes, times milliseconds since 1970."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import NamedTuple
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """The marks of a disk, as used / (used + available) from 0 to 1.
+
+    Above `clean` expired segments go at once; above `force` the disk takes no new segment, and
+    when all are above it, segments go regardless of age; when all are above `refuse`, appends are
+    refused. `floor_bytes` are kept free; a mark that was passed holds until usage is `hysteresis`
+    below it.
+    """
+
+    clean: float = 0.75
+    force: float = 0.85
+    refuse: float = 0.90
+    floor_bytes: int = 0
+    hysteresis: float = 0.01
+
+
+@dataclass(frozen=True, slots=True)
+class Directory:
+    """A directory of segments for `open` and `Store.add_directory`.
+
+    role: "read-write", "draining" or "read-only"; None is the role that the store remembers.
+    thresholds: marks of its own; None means the store's.
+    """
+
+    path: str | os.PathLike[str]
+    role: str | None = None
+    thresholds: Thresholds | None = None
+
+
+class Bounds(NamedTuple):
+    """The first offset that a queue keeps, and one past the last that can be read."""
+
+    min: int
+    max: int
+
+
+@dataclass(frozen=True, slots=True)
+class Watermarks:
+    """How far the log has come, as positions: below `start` nothing is kept, below `flushed`
+    everything is durable, below `indexed` in the queues, below `appended` written."""
+
+    start: int
+    flushed: int
+    indexed: int
+    appended: int
+
+
+@dataclass(frozen=True, slots=True)
+class DirectoryReport:
+    """One directory of a store; figures of its disk are None where they are not known.
+
+    pressure is the highest mark in force: "none", "clean", "force" or "refuse". offline says why it
+    cannot be used, takes_segments whether the next one may go there.
+    """
+
+    path: str
+    role: str
+    device: int
+    thresholds: Thresholds
+    used_ratio: float | None
+    used_bytes: int | None
+    available_bytes: int | None
+    pressure: str
+    offline: str | None
+    takes_segments: bool
+    segments: int
+    segment_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentReport:
+    """One segment of a store. held: somebody has a message of it. dropped: retention let it go, and
+    its space comes back when it is released."""
+
+    base: int
+    len_bytes: int
+    path: str
+    last_store_ms: int | None
+    held: bool
+    dropped: bool
+
+
+@dataclass(frozen=True, slots=True)
+class QueueReport:
+    """One queue of a store."""
+
+    topic: str
+    queue: int
+    bounds: Bounds
+
+
+@dataclass(frozen=True, slots=True)
+class Inspection:
+    """A picture of a whole store. offline are ranges on directories that are not there, maps the
+    files mapped now; refused says why appends are refused, poisoned why nothing can be promised."""
+
+    watermarks: Watermarks
+    segment_len_bytes: int
+    directories: list[DirectoryReport]
+    segments: list[SegmentReport]
+    queues: list[QueueReport]
+    offline: list[range]
+    maps: int
+    refused: str | None
+    poisoned: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What cleaning does with the segment at `base`: `reason` is its name, `text` a sentence."""
+
+    base: int
+    len_bytes: int
+    reason: str
+    text: str
+    drops: bool
+
+
+@dataclass(frozen=True, slots=True)
+class CleanPlan:
+    """A round of cleaning: how many segments leave from the front, where the log starts then (None:
+    nothing leaves), and what happens to each segment."""
+
+    drop: int
+    start: int | None
+    fates: list[Fate]
+
+
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A segment that cleaning dropped."""
+
+    base: int
+    path: str
+    at_ms: int
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Damaged:
+    """A range of the log that holds no records."""
+
+    range: range
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Salvage:
+    """Whole records behind a cut, saved in a file."""
+
+    records: int
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """What opening a store found and did: whether it had been closed cleanly, from where to where
+    it was read, how many records that were, what was cut off, saved, passed over or left alone."""
+
+    was_clean: bool
+    scanned_from: int
+    end: int
+    records: int
+    rebuilt_queues: bool
+    torn_tail: Damaged | None
+    salvaged: Salvage | None
+    skipped: list[Damaged]
+    offline: list[range]
+    ignored: list[str]

@@ -1,0 +1,210 @@
+//! One stored message, with its body lent to Python through the buffer protocol.
+//!
+//! The one file with unsafe code: the protocol hands out a pointer.
+#![allow(unsafe_code)]
+
+use std::ffi::c_int;
+
+use pyo3::exceptions::PyBufferError;
+use pyo3::ffi;
+use pyo3::prelude::*;
+use pyo3::types::{PyBytes, PyDict};
+use spanlog::{MessageView, Slice};
+
+/// A message as it stands in the log. It is a read-only buffer of its body: `memoryview(message)`
+/// copies nothing, and stays valid after the store was closed or retention dropped the message.
+#[pyclass(frozen, module = "spanlog")]
+pub struct Message {
+    record: Record,
+    /// Its number within its queue.
+    #[pyo3(get)]
+    queue_offset: u64,
+}
+
+/// The bytes of a record, and what keeps them.
+enum Record {
+    Mapped(Slice),
+    Copied(Box<[u8]>),
+}
+
+impl Message {
+    /// The message in a record whose structure was checked. A copy keeps no file mapped.
+    pub fn new(record: Slice, queue_offset: u64, copy: bool) -> Self {
+        let record =
+            if copy { Record::Copied(record.to_vec().into()) } else { Record::Mapped(record) };
+        Self { record, queue_offset }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        match &self.record {
+            Record::Mapped(slice) => slice,
+            Record::Copied(bytes) => bytes,
+        }
+    }
+
+    fn view(&self) -> MessageView<'_> {
+        MessageView::parse(self.bytes()).expect("checked before the message was made")
+    }
+}
+
+#[pymethods]
+impl Message {
+    /// The payload, copied; `memoryview(message)` is it without a copy.
+    #[getter]
+    fn body<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, self.view().body())
+    }
+
+    /// The whole record as it stands in the log, copied.
+    #[getter]
+    fn record<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, self.bytes())
+    }
+
+    /// The topic.
+    #[getter]
+    fn topic(&self) -> &str {
+        self.view().topic()
+    }
+
+    /// The queue within the topic.
+    #[getter]
+    fn queue(&self) -> u32 {
+        self.view().queue()
+    }
+
+    /// Where its record begins in the log, in bytes.
+    #[getter]
+    fn position(&self) -> u64 {
+        self.view().position()
+    }
+
+    /// The length of its record, in bytes.
+    #[getter]
+    fn size(&self) -> u32 {
+        self.view().size()
+    }
+
+    /// What consumers filter by, or None.
+    #[getter]
+    fn tags(&self) -> Option<&str> {
+        self.view().tags()
+    }
+
+    /// What the message is found by.
+    #[getter]
+    fn keys(&self) -> Vec<&str> {
+        self.view().keys().collect()
+    }
+
+    /// All properties, tags and keys among them; of two with one name the last.
+    #[getter]
+    fn properties<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let properties = PyDict::new(py);
+        for (name, value) in self.view().properties() {
+            properties.set_item(name, value)?;
+        }
+        Ok(properties)
+    }
+
+    /// The identifier that the producer, or else the store, gave; or None.
+    #[getter]
+    fn unique_id(&self) -> Option<&str> {
+        self.view().unique_id()
+    }
+
+    /// When it was made, in milliseconds since 1970, by the producer's clock.
+    #[getter]
+    fn born_ms(&self) -> i64 {
+        self.view().born_ms()
+    }
+
+    /// Who made it: address and port.
+    #[getter]
+    fn born_host(&self) -> String {
+        self.view().born_host().to_string()
+    }
+
+    /// When it was stored, in milliseconds since 1970, by the store's clock.
+    #[getter]
+    fn store_ms(&self) -> i64 {
+        self.view().store_ms()
+    }
+
+    /// Who stored it: address and port.
+    #[getter]
+    fn store_host(&self) -> String {
+        self.view().store_host().to_string()
+    }
+
+    /// The caller's own number.
+    #[getter]
+    fn flag(&self) -> i32 {
+        self.view().flag()
+    }
+
+    /// RocketMQ's system flags.
+    #[getter]
+    fn sys_flag(&self) -> i32 {
+        self.view().sys_flag()
+    }
+
+    /// How often consumers gave it back.
+    #[getter]
+    fn reconsume_times(&self) -> i32 {
+        self.view().reconsume_times()
+    }
+
+    /// With a committed transaction: the position of its prepared message, else 0.
+    #[getter]
+    fn prepared_position(&self) -> u64 {
+        self.view().prepared_position()
+    }
+
+    fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        self.body(py)
+    }
+
+    fn __len__(&self) -> usize {
+        self.view().body().len()
+    }
+
+    fn __repr__(&self) -> String {
+        let view = self.view();
+        format!(
+            "<spanlog.Message {}/{} queue_offset={} position={} body={} bytes>",
+            view.topic(),
+            view.queue(),
+            self.queue_offset,
+            view.position(),
+            view.body().len()
+        )
+    }
+
+    /// # Safety
+    /// `view` is what the interpreter passed: it points to a `Py_buffer` to fill, or is null.
+    unsafe fn __getbuffer__(
+        slf: Bound<'_, Self>,
+        view: *mut ffi::Py_buffer,
+        flags: c_int,
+    ) -> PyResult<()> {
+        if view.is_null() {
+            return Err(PyBufferError::new_err("there is no view to fill"));
+        }
+        let body = slf.get().view().body();
+        let len = ffi::Py_ssize_t::try_from(body.len())?;
+        // SAFETY: the view is writable (above). `PyBuffer_FillInfo` takes a reference to the
+        // message, which owns the bytes and never changes them, and refuses a writable view.
+        let filled = unsafe {
+            ffi::PyBuffer_FillInfo(
+                view,
+                slf.as_ptr(),
+                body.as_ptr().cast_mut().cast(),
+                len,
+                1,
+                flags,
+            )
+        };
+        if filled == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
+    }
+}

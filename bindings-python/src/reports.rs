@@ -1,0 +1,142 @@
+//! What the engine reports, as the plain classes of `spanlog.reports`.
+
+use std::ops::Range;
+
+use pyo3::call::PyCallArgs;
+use pyo3::prelude::*;
+use spanlog::{
+    Bounds, CleanPlan, DirectoryReport, Inspection, QueueReport, Recovery, SegmentReport,
+    Thresholds, Watermarks,
+};
+
+type Object<'py> = PyResult<Bound<'py, PyAny>>;
+
+/// A new object of a class of `spanlog.reports`, its fields in order.
+fn object<'py>(py: Python<'py>, class: &str, fields: impl PyCallArgs<'py>) -> Object<'py> {
+    py.import("spanlog.reports")?.getattr(class)?.call1(fields)
+}
+
+/// A list of objects made from items.
+pub fn list<'py, T>(
+    py: Python<'py>,
+    items: &[T],
+    make: fn(Python<'py>, &T) -> Object<'py>,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    items.iter().map(|item| make(py, item)).collect()
+}
+
+fn range<'py>(py: Python<'py>, range: &Range<u64>) -> Object<'py> {
+    py.import("builtins")?.getattr("range")?.call1((range.start, range.end))
+}
+
+/// `Bounds`.
+pub fn bounds(py: Python<'_>, bounds: Bounds) -> Object<'_> {
+    object(py, "Bounds", (bounds.min.get(), bounds.max.get()))
+}
+
+/// `Watermarks`.
+pub fn watermarks(py: Python<'_>, marks: Watermarks) -> Object<'_> {
+    let Watermarks { start, flushed, indexed, appended } = marks;
+    object(py, "Watermarks", (start.get(), flushed.get(), indexed.get(), appended.get()))
+}
+
+fn thresholds(py: Python<'_>, marks: Thresholds) -> Object<'_> {
+    let Thresholds { clean, force, refuse, floor_bytes, hysteresis } = marks;
+    object(py, "Thresholds", (clean, force, refuse, floor_bytes, hysteresis))
+}
+
+/// `DirectoryReport`.
+pub fn directory<'py>(py: Python<'py>, report: &DirectoryReport) -> Object<'py> {
+    let fields = (
+        report.path.as_os_str(),
+        report.role.name(),
+        report.device,
+        thresholds(py, report.thresholds)?,
+        report.usage.map(|usage| usage.used_ratio()),
+        report.usage.map(|usage| usage.used_bytes()),
+        report.usage.map(|usage| usage.available_bytes()),
+        report.pressure.name(),
+        &report.offline,
+        report.takes_segments,
+        report.segments,
+        report.segment_bytes,
+    );
+    object(py, "DirectoryReport", fields)
+}
+
+/// `SegmentReport`.
+pub fn segment<'py>(py: Python<'py>, report: &SegmentReport) -> Object<'py> {
+    let fields = (
+        report.base.get(),
+        report.len_bytes,
+        report.path.as_os_str(),
+        report.last_store_ms,
+        report.held,
+        report.dropped,
+    );
+    object(py, "SegmentReport", fields)
+}
+
+/// `QueueReport`.
+pub fn queue<'py>(py: Python<'py>, report: &QueueReport) -> Object<'py> {
+    object(py, "QueueReport", (&report.topic, report.queue, bounds(py, report.bounds)?))
+}
+
+/// `Inspection`.
+pub fn inspection<'py>(py: Python<'py>, report: &Inspection) -> Object<'py> {
+    let fields = (
+        watermarks(py, report.watermarks)?,
+        report.segment_len_bytes,
+        list(py, &report.directories, directory)?,
+        list(py, &report.segments, segment)?,
+        list(py, &report.queues, queue)?,
+        list(py, &report.offline, range)?,
+        report.maps,
+        &report.refused,
+        &report.poisoned,
+    );
+    object(py, "Inspection", fields)
+}
+
+/// `CleanPlan`.
+pub fn plan<'py>(py: Python<'py>, plan: &CleanPlan) -> Object<'py> {
+    let fate = |fate: &spanlog::Fate| {
+        let segment = &fate.segment;
+        let (reason, text) = (fate.reason.name(), fate.reason.to_string());
+        let fields = (segment.base.get(), segment.len, reason, text, fate.reason.drops());
+        object(py, "Fate", fields)
+    };
+    let fates: Vec<_> = plan.fates.iter().map(fate).collect::<PyResult<_>>()?;
+    object(py, "CleanPlan", (plan.drop, plan.start().map(|start| start.get()), fates))
+}
+
+/// `Dropped`.
+pub fn dropped<'py>(py: Python<'py>, report: &spanlog::Dropped) -> Object<'py> {
+    let path = report.path.as_os_str();
+    object(py, "Dropped", (report.base.get(), path, report.at_ms, &report.reason))
+}
+
+fn damaged<'py>(py: Python<'py>, damaged: &spanlog::Damaged) -> Object<'py> {
+    let fields = (range(py, &damaged.range)?, damaged.path.as_os_str(), &damaged.reason);
+    object(py, "Damaged", fields)
+}
+
+/// `Recovery`.
+pub fn recovery<'py>(py: Python<'py>, report: &Recovery) -> Object<'py> {
+    let salvage = |salvaged: &spanlog::Salvage| {
+        object(py, "Salvage", (salvaged.records, salvaged.path.as_os_str()))
+    };
+    let fields = (
+        report.was_clean,
+        report.scanned_from.get(),
+        report.end.get(),
+        report.records,
+        report.rebuilt_queues,
+        report.torn_tail.as_ref().map(|torn| damaged(py, torn)).transpose()?,
+        report.salvaged.as_ref().map(salvage).transpose()?,
+        list(py, &report.skipped, damaged)?,
+        list(py, &report.offline, range)?,
+        report.ignored.iter().map(|path| path.as_os_str()).collect::<Vec<_>>(),
+    );
+    object(py, "Recovery", fields)
+}

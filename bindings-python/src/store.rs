@@ -1,0 +1,477 @@
+//! The handle that a program holds.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedStr;
+use pyo3::types::PyDict;
+use spanlog::{
+    Durability, Error, ErrorKind, Next, Position, QueueOffset, ReadLimits, Task, Usage, Watched,
+};
+
+use crate::batch::{Batch, Found, Messages};
+use crate::draft::{Lists, Piece, pairs};
+use crate::errors::{forked, raised};
+use crate::message::Message;
+use crate::options::{directory, named, options};
+use crate::reports;
+use crate::watch::{Watch, in_slices};
+
+/// How often this process was forked off: a store of before is the parent's.
+static FORKS: AtomicU64 = AtomicU64::new(0);
+
+/// Larger bodies are appended without the interpreter lock: copying them takes longer than giving
+/// it back.
+const LARGE_BODY_BYTES: usize = 64 << 10;
+
+/// Notes that this process was forked off: what its parent had open is the parent's alone.
+#[pyfunction]
+#[pyo3(name = "_forked")]
+pub fn note_fork() {
+    FORKS.fetch_add(1, Ordering::Relaxed);
+}
+
+/// Where a message, or the first one of several, was put.
+#[pyclass(frozen, get_all, eq, hash, module = "spanlog")]
+#[derive(PartialEq, Eq, Hash)]
+pub struct Receipt {
+    /// Where its record begins in the log, in bytes.
+    position: u64,
+    /// Its number within its queue; those of several follow each other.
+    queue_offset: u64,
+    /// The position after the last record.
+    end: u64,
+    /// When it was stored, in milliseconds since 1970.
+    store_ms: i64,
+}
+
+#[pymethods]
+impl Receipt {
+    fn __repr__(&self) -> String {
+        let Self { position, queue_offset, end, store_ms } = self;
+        format!(
+            "Receipt(position={position}, queue_offset={queue_offset}, end={end}, \
+             store_ms={store_ms})"
+        )
+    }
+}
+
+impl From<spanlog::Receipt> for Receipt {
+    fn from(receipt: spanlog::Receipt) -> Self {
+        Self {
+            position: receipt.position.get(),
+            queue_offset: receipt.queue_offset.get(),
+            end: receipt.end.get(),
+            store_ms: receipt.store_ms,
+        }
+    }
+}
+
+/// An open store. Every method may be called from any thread.
+#[pyclass(frozen, module = "spanlog")]
+pub struct Store {
+    store: Arc<spanlog::Store>,
+    closed: AtomicBool,
+    /// FORKS when it was opened.
+    forks: u64,
+    /// Whether every append waits for the disk.
+    waits: bool,
+}
+
+impl Store {
+    /// The engine's store, unless this one was closed or belongs to the parent process.
+    pub fn inner(&self) -> PyResult<&Arc<spanlog::Store>> {
+        if self.is_inherited() {
+            return Err(Python::attach(forked));
+        }
+        match self.closed.load(Ordering::Acquire) {
+            false => Ok(&self.store),
+            true => Err(raised(Error::new(ErrorKind::Closed, "the store was closed"))),
+        }
+    }
+
+    fn is_inherited(&self) -> bool {
+        self.forks != FORKS.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Store {
+    fn drop(&mut self) {
+        if self.is_inherited() {
+            // Closing would write to the parent's files and wait for its threads.
+            std::mem::forget(Arc::clone(&self.store));
+        }
+    }
+}
+
+/// Opens the store at root, or makes one.
+///
+/// paths are its directories of segments: paths, or Directory objects that also say a role or
+/// marks; without, those that the store remembers, and for a new store <root>/commitlog. Options
+/// that are None keep their default. Raises LockedError while somebody else has the store open,
+/// OfflineError for a directory that is not there, CorruptError for damage, InvalidError for an
+/// option out of range.
+#[pyfunction]
+#[pyo3(
+    signature = (root, *, paths=None, **options),
+    text_signature = "(root, *, paths=None, placement=None, segment_len_bytes=None, \
+        queue_file_len_bytes=None, durability=None, flush_interval_ms=None, flush_bytes=None, \
+        thresholds=None, clean_on=None, force_on=None, refuse_on=None, retention_ms=None, \
+        delete_hours=None, forced_clean=None, max_forced_per_round=None, clean_pause_ms=None, \
+        probe_interval_ms=None, clean_interval_ms=None, refuse_reads_when_full=None, \
+        record_checksum=None, max_body_bytes=None, store_host=None, max_maps=None, \
+        on_damage=None, allow_offline=None, adopt=None, read_only=None, create=None, \
+        checkpoint_interval_ms=None, prepare_bytes=None, background=None)"
+)]
+pub fn open(
+    py: Python<'_>,
+    root: PathBuf,
+    paths: Option<&Bound<'_, PyAny>>,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Store> {
+    let options = self::options(paths, options)?;
+    let waits = options.durability == Durability::Group;
+    let forks = FORKS.load(Ordering::Relaxed);
+    let store = py.detach(|| spanlog::Store::open(root, options)).map_err(raised)?;
+    Ok(Store { store: Arc::new(store), closed: AtomicBool::new(false), forks, waits })
+}
+
+/// Removes the store at root: its segments, queues and marks, in the directories given or those
+/// that it remembers. Other files stay.
+#[pyfunction]
+#[pyo3(signature = (root, *, paths=None))]
+pub fn destroy(py: Python<'_>, root: PathBuf, paths: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
+    let options = options(paths, None)?;
+    py.detach(|| spanlog::Store::destroy(root, &options)).map_err(raised)
+}
+
+#[pymethods]
+impl Store {
+    /// Appends a message: a body, or a Draft. When it returns, the message is in the log and
+    /// survives the end of this process; with durable=True, or a store opened with
+    /// durability="group", also the loss of power. A small append that need not wait keeps the
+    /// interpreter lock.
+    #[pyo3(signature = (
+        topic, body, *, queue=0, tags=None, keys=None, properties=None, durable=false
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of a Python call")]
+    fn append(
+        &self,
+        py: Python<'_>,
+        topic: &str,
+        body: &Bound<'_, PyAny>,
+        queue: u32,
+        tags: Option<PyBackedStr>,
+        keys: Option<Vec<PyBackedStr>>,
+        properties: Option<&Bound<'_, PyDict>>,
+        durable: bool,
+    ) -> PyResult<Receipt> {
+        let store = self.inner()?;
+        let piece = Piece::new(body, tags, keys, pairs(properties)?)?;
+        let lists = Lists::new(&piece);
+        let message = lists.message(topic, queue);
+        let receipt = match durable {
+            true => py.detach(|| store.append_durable(&message)),
+            false if self.waits || message.body.len() > LARGE_BODY_BYTES => {
+                py.detach(|| store.append(&message))
+            }
+            false => store.append(&message),
+        };
+        Ok(receipt.map_err(raised)?.into())
+    }
+
+    /// Appends bodies or Drafts to one queue, all or none of them, side by side. Returns where the
+    /// first one is; tags are those of every body that is no Draft. All of it must fit a segment.
+    #[pyo3(signature = (topic, messages, *, queue=0, tags=None, durable=false))]
+    fn append_many(
+        &self,
+        py: Python<'_>,
+        topic: &str,
+        messages: &Bound<'_, PyAny>,
+        queue: u32,
+        tags: Option<PyBackedStr>,
+        durable: bool,
+    ) -> PyResult<Receipt> {
+        let store = self.inner()?;
+        let piece = |object: PyResult<Bound<'_, PyAny>>| {
+            let object = object?;
+            let is_draft = object.is_instance_of::<crate::draft::Draft>();
+            let tags = tags.as_ref().filter(|_| !is_draft).map(|tags| tags.clone_ref(py));
+            Piece::new(&object, tags, None, Vec::new())
+        };
+        let pieces: Vec<Piece> = messages.try_iter()?.map(piece).collect::<PyResult<_>>()?;
+        let receipt = py.detach(|| {
+            let lists: Vec<_> = pieces.iter().map(Lists::new).collect();
+            let messages: Vec<_> = lists.iter().map(|lists| lists.message(topic, queue)).collect();
+            match durable {
+                true => store.append_batch_durable(&messages),
+                false => store.append_batch(&messages),
+            }
+        });
+        Ok(receipt.map_err(raised)?.into())
+    }
+
+    /// Reads messages of a queue from an offset on: as many as the limits allow, at least one.
+    /// verify=False skips the checksums. The messages keep their segment's file mapped while they
+    /// live; with copy=True each owns a copy of its bytes instead. A message can be read once it is
+    /// indexed: see catch_up.
+    #[pyo3(signature = (
+        topic, queue=0, offset=0, *, max_messages=256, max_bytes=1048576, verify=true, copy=false
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of a Python call")]
+    fn read(
+        &self,
+        py: Python<'_>,
+        topic: &str,
+        queue: u32,
+        offset: u64,
+        max_messages: usize,
+        max_bytes: u64,
+        verify: bool,
+        copy: bool,
+    ) -> PyResult<Batch> {
+        let store = self.inner()?;
+        let limits = ReadLimits { max_messages, max_bytes };
+        let found = py.detach(|| {
+            let batch = store.read(topic, queue, QueueOffset::new(offset), limits)?;
+            Ok(Found::check(batch, verify, copy))
+        });
+        Ok(Batch(Arc::new(found.map_err(raised)?)))
+    }
+
+    /// Iterates over a queue from an offset to its present end, past gaps that retention left.
+    /// Iterating again goes on with what was appended since.
+    #[pyo3(signature = (topic, queue=0, offset=0, *, verify=true))]
+    fn messages(
+        slf: Py<Self>,
+        topic: PyBackedStr,
+        queue: u32,
+        offset: u64,
+        verify: bool,
+    ) -> Messages {
+        let source = move |py: Python<'_>, from: u64| {
+            let store = slf.get().inner()?;
+            let read = || {
+                let limits = ReadLimits::default();
+                let batch = store.read(&topic, queue, QueueOffset::new(from), limits)?;
+                Ok(Found::check(batch, verify, false))
+            };
+            py.detach(read).map_err(raised)
+        };
+        Messages::of(Box::new(source), offset)
+    }
+
+    /// The message whose record begins at a position of the log. Its checksums are not checked.
+    fn get(&self, py: Python<'_>, position: u64) -> PyResult<Message> {
+        let store = self.inner()?;
+        let record = py.detach(|| store.get(Position::new(position))).map_err(raised)?;
+        let view = spanlog::MessageView::parse(&record).expect("the engine checked it");
+        let queue_offset = view.queue_offset();
+        Ok(Message::new(record, queue_offset, false))
+    }
+
+    /// The queue's first offset kept and one past the last that can be read; None for a queue that
+    /// never had a message.
+    #[pyo3(signature = (topic, queue=0))]
+    fn bounds<'py>(
+        &self,
+        py: Python<'py>,
+        topic: &str,
+        queue: u32,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let bounds = self.inner()?.bounds(topic, queue);
+        bounds.map(|bounds| reports::bounds(py, bounds)).transpose()
+    }
+
+    /// Returns once every message appended so far, by anyone, can be read from its queue.
+    fn catch_up(&self, py: Python<'_>) -> PyResult<()> {
+        let store = self.inner()?;
+        py.detach(|| store.catch_up()).map_err(raised)
+    }
+
+    /// Returns once everything appended so far is durable.
+    fn flush(&self, py: Python<'_>) -> PyResult<()> {
+        let store = self.inner()?;
+        py.detach(|| store.flush()).map_err(raised)
+    }
+
+    /// Waits until a message at or after the offset can be read from the queue, which need not
+    /// exist yet: True when there is one, False after timeout seconds (None: never). Signals are
+    /// answered meanwhile.
+    #[pyo3(signature = (topic, queue=0, offset=0, *, timeout=None))]
+    fn wait(
+        &self,
+        py: Python<'_>,
+        topic: &str,
+        queue: u32,
+        offset: u64,
+        timeout: Option<f64>,
+    ) -> PyResult<bool> {
+        let store = self.inner()?;
+        in_slices(py, timeout, |slice| store.wait(topic, queue, QueueOffset::new(offset), slice))
+    }
+
+    /// As wait, until the log goes on behind a position.
+    #[pyo3(signature = (position, *, timeout=None))]
+    fn wait_appended(&self, py: Python<'_>, position: u64, timeout: Option<f64>) -> PyResult<bool> {
+        let store = self.inner()?;
+        in_slices(py, timeout, |slice| store.wait_appended(Position::new(position), slice))
+    }
+
+    /// A Watch over a queue, over all queues of a topic (queue=None), or over the end of the log
+    /// (topic=None).
+    #[pyo3(signature = (topic=None, queue=None))]
+    fn watch(&self, topic: Option<&str>, queue: Option<u32>) -> PyResult<Watch> {
+        let watched = match (topic, queue) {
+            (Some(topic), Some(queue)) => Watched::Queue { topic, queue },
+            (Some(topic), None) => Watched::Topic { topic },
+            (None, None) => Watched::Tail,
+            (None, Some(_)) => return Err(PyValueError::new_err("a queue needs its topic")),
+        };
+        Ok(Watch::new(self.inner()?.watch(watched).map_err(raised)?))
+    }
+
+    /// How far the log has come: start, flushed, indexed, appended.
+    fn watermarks<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        reports::watermarks(py, self.inner()?.watermarks())
+    }
+
+    /// The directories, measured now.
+    fn disks<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let store = self.inner()?;
+        let disks = py.detach(|| store.disks()).map_err(raised)?;
+        reports::list(py, &disks, reports::directory)
+    }
+
+    /// The segments, those that were dropped while somebody read them first.
+    fn segments<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        reports::list(py, &self.inner()?.segments(), reports::segment)
+    }
+
+    /// The queues, by topic and number.
+    fn queues<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        reports::list(py, &self.inner()?.queues(), reports::queue)
+    }
+
+    /// Everything at once: positions, directories, segments, queues.
+    fn inspect<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let store = self.inner()?;
+        reports::inspection(py, &py.detach(|| store.inspect()).map_err(raised)?)
+    }
+
+    /// What opening the store found and did.
+    fn recovery<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        reports::recovery(py, self.inner()?.recovery())
+    }
+
+    /// What a round of cleaning would do now with each segment, and why. manual: as if asked for
+    /// by clean_now. Changes nothing.
+    #[pyo3(signature = (*, manual=false))]
+    fn plan_clean<'py>(&self, py: Python<'py>, manual: bool) -> PyResult<Bound<'py, PyAny>> {
+        let store = self.inner()?;
+        reports::plan(py, &py.detach(|| store.plan_clean(manual)).map_err(raised)?)
+    }
+
+    /// Asks for a round of cleaning now: segments past their age go, at any hour.
+    fn clean_now(&self) -> PyResult<()> {
+        self.inner()?.clean_now().map_err(raised)
+    }
+
+    /// What cleaning dropped since the store was opened, newest last, at most a thousand.
+    fn dropped<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        reports::list(py, &self.inner()?.dropped(), reports::dropped)
+    }
+
+    /// Adds a directory, a path or a Directory; it takes segments from the next one on.
+    fn add_directory(&self, py: Python<'_>, path: &Bound<'_, PyAny>) -> PyResult<()> {
+        let (store, options) = (self.inner()?, directory(path)?);
+        py.detach(|| store.add_directory(&options)).map_err(raised)
+    }
+
+    /// Changes what a directory is for: "read-write", "draining" or "read-only".
+    fn set_role(&self, py: Python<'_>, path: PathBuf, role: &str) -> PyResult<()> {
+        let (store, role) = (self.inner()?, named(role)?);
+        py.detach(|| store.set_role(path, role)).map_err(raised)
+    }
+
+    /// Tells how full a directory is, in place of what its file system says; None for both figures
+    /// ends it.
+    #[pyo3(signature = (path, *, used_bytes=None, available_bytes=None))]
+    fn set_usage(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        used_bytes: Option<u64>,
+        available_bytes: Option<u64>,
+    ) -> PyResult<()> {
+        let store = self.inner()?;
+        let usage = match (used_bytes, available_bytes) {
+            (Some(used), Some(available)) => Usage::new(used, available),
+            (None, None) => None,
+            _ => return Err(PyValueError::new_err("give both figures, or neither")),
+        };
+        py.detach(|| store.set_usage(path, usage)).map_err(raised)
+    }
+
+    /// Takes an empty directory off the store.
+    fn remove_directory(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let store = self.inner()?;
+        py.detach(|| store.remove_directory(path)).map_err(raised)
+    }
+
+    /// Runs one piece of background work now, in a store opened with background=False: "flush",
+    /// "index", "checkpoint", "probe", "clean" or "prepare". Returns whether there is more to do.
+    fn run(&self, py: Python<'_>, task: &str) -> PyResult<bool> {
+        let store = self.inner()?;
+        let task = match task {
+            "flush" => Task::Flush,
+            "index" => Task::Index,
+            "checkpoint" => Task::Checkpoint,
+            "probe" => Task::Probe,
+            "clean" => Task::Clean,
+            "prepare" => Task::Prepare,
+            other => return Err(PyValueError::new_err(format!("no task is called {other:?}"))),
+        };
+        let next = py.detach(|| store.run(task)).map_err(raised)?;
+        Ok(matches!(next, Next::Again | Next::Soon))
+    }
+
+    /// Closes the store: everything is flushed, indexed and written down. Messages and buffers
+    /// stay valid. Closing twice is fine; any other call raises ClosedError from now on.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        if self.is_inherited() || self.closed.swap(true, Ordering::AcqRel) {
+            return Ok(());
+        }
+        py.detach(|| self.store.close()).map_err(raised)
+    }
+
+    /// Whether it was closed.
+    #[getter]
+    fn closed(&self) -> bool {
+        self.closed.load(Ordering::Acquire)
+    }
+
+    /// The store's root directory.
+    #[getter]
+    fn root(&self) -> &std::ffi::OsStr {
+        self.store.root().as_os_str()
+    }
+
+    fn __enter__(slf: PyRef<'_, Self>) -> PyResult<PyRef<'_, Self>> {
+        slf.inner()?;
+        Ok(slf)
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.close(py)
+    }
+
+    fn __repr__(&self) -> String {
+        let state = if self.closed() { "closed" } else { "open" };
+        format!("<spanlog.Store {} {state}>", self.store.root().display())
+    }
+}

@@ -45,7 +45,7 @@ mod tasks;
 mod verify;
 
 pub use base::units::{Position, QueueOffset};
-pub use derived::Bounds;
+pub use derived::{Bounds, KeyKind, TagFilter};
 pub use disk::{Clock, Disk, ManualClock, MemDisk, OsClock, OsDisk, Slice};
 pub use error::{Error, ErrorKind, Result};
 pub use log::{Damaged, Salvage};
@@ -60,8 +60,8 @@ pub use retention::{
 };
 pub use segment::placement::Placement;
 pub use store::{
-    Batch, DirectoryReport, Inspection, QueueReport, ReadLimits, ReadStatus, Receipt, Recovery,
-    SegmentReport, Store, Stored, Task, Watch, Watched, Watermarks,
+    Batch, Boundary, DirectoryReport, Inspection, KeyQuery, QueueReport, ReadLimits, ReadStatus,
+    Receipt, Recovery, SegmentReport, Store, Stored, Task, Watch, Watched, Watermarks,
 };
 pub use tasks::{Dropped, Next};
 pub use verify::{Finding, FindingKind, Part, Progress, Verification};

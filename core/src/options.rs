@@ -179,6 +179,15 @@ pub struct Options {
     /// Length of a queue file, in bytes: a multiple of 20. Default 6,000,000, from 20 to
     /// 2^31 - 1.
     pub queue_file_len_bytes: u64,
+    /// Whether messages can be looked up by key without reading the log: RocketMQ's index files.
+    /// Default true; with false none is written, and looking up reads the log.
+    pub key_index: bool,
+    /// Number of slots in an index file of a store that has none yet. Default nothing: 5,000,000
+    /// with segments of 1 GiB, as RocketMQ, and fewer with shorter ones; what a store has is kept
+    /// then. Another number builds the index anew.
+    pub index_slots: Option<u32>,
+    /// Number of entries in an index file, likewise. Default nothing: four for each slot.
+    pub index_entries: Option<u32>,
     /// When appended bytes are flushed. Default asynchronous, every 500 ms or 16 MiB.
     pub durability: Durability,
     /// The marks of disks, where a directory has none of its own. Default 75, 85 and 90 %.
@@ -253,6 +262,9 @@ impl Default for Options {
             placement: Placement::default(),
             segment_len_bytes: 1 << 30,
             queue_file_len_bytes: 300_000 * QUEUE_UNIT_BYTES,
+            key_index: true,
+            index_slots: None,
+            index_entries: None,
             durability: Durability::default(),
             thresholds: Thresholds::default(),
             clean_on: policy.clean_on,
@@ -302,6 +314,9 @@ setters! {
     placement: Placement,
     segment_len_bytes: u64,
     queue_file_len_bytes: u64,
+    key_index: bool,
+    index_slots: Option<u32>,
+    index_entries: Option<u32>,
     durability: Durability,
     thresholds: Thresholds,
     clean_on: Quantifier,
@@ -366,6 +381,9 @@ impl Options {
         check_range("queue_file_len_bytes", self.queue_file_len_bytes, file(QUEUE_UNIT_BYTES))?;
         check_range("max_body_bytes", self.max_body_bytes, file(1))?;
         check_range("prepare_bytes", self.prepare_bytes, file(0))?;
+        let most = LARGEST_FILE_BYTES as u32;
+        check_range("index_slots", self.index_slots.unwrap_or(1), 1..=most / 4 - 100)?;
+        check_range("index_entries", self.index_entries.unwrap_or(2), 2..=most / 20 - 100)?;
         if self.queue_file_len_bytes.is_multiple_of(QUEUE_UNIT_BYTES) {
             return Ok(());
         }

@@ -129,7 +129,7 @@ impl Cursor<'_> {
                     let min = bounds.min;
                     log::warn!("{topic}/{queue}: {asked} to {min} are gone, going on at {min}");
                 }
-                ReadStatus::Removed => {}
+                ReadStatus::Removed | ReadStatus::NoMatch => {}
                 ReadStatus::TooLarge => {
                     log::warn!("{topic}/{queue}: {asked} is behind the end, {}", bounds.max);
                     return Ok(None);

@@ -3,7 +3,7 @@
 use crate::base::bytes;
 use crate::base::crc::checksum;
 use crate::base::units::{Position, QueueOffset};
-use crate::derived::{Bounds, Resume};
+use crate::derived::{Bounds, Resume, Run, Times};
 
 /// First bytes of the file; the last one is the version.
 const MAGIC: &[u8; 8] = b"SPANQUE\x01";
@@ -20,10 +20,12 @@ pub struct Ledger {
     pub last: Option<(Position, i64)>,
     /// One entry per queue.
     pub queues: Vec<Resume>,
+    /// The store times of all records below.
+    pub times: Times,
 }
 
 impl Ledger {
-    /// The file's bytes (`FORMAT.md`, section 6).
+    /// The file's bytes (`FORMAT.md`, section 9).
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut out = MAGIC.to_vec();
@@ -41,9 +43,22 @@ impl Ledger {
             out.extend_from_slice(&queue.bounds.min.get().to_be_bytes());
             out.extend_from_slice(&queue.bounds.max.get().to_be_bytes());
         }
+        self.encode_times(&mut out);
         let checksum = checksum(&out);
         out.extend_from_slice(&checksum.to_be_bytes());
         out
+    }
+
+    fn encode_times(&self, out: &mut Vec<u8>) {
+        out.extend_from_slice(&self.times.high_ms.to_be_bytes());
+        let count = u32::try_from(self.times.runs.len()).expect("a few runs at most");
+        out.extend_from_slice(&count.to_be_bytes());
+        for run in &self.times.runs {
+            out.extend_from_slice(&run.start.get().to_be_bytes());
+            out.extend_from_slice(&run.end.get().to_be_bytes());
+            out.extend_from_slice(&run.low_ms.to_be_bytes());
+            out.extend_from_slice(&run.high_ms.to_be_bytes());
+        }
     }
 
     /// Reads the file's bytes; nothing if they are not whole, and the log is replayed then.
@@ -62,7 +77,11 @@ impl Ledger {
         let last = (begin != u64::MAX).then(|| (Position::new(begin), time));
         let count = u32::from_be_bytes(reader.array()?);
         let queues = (0..count).map(|_| reader.queue()).collect::<Option<_>>()?;
-        Some(Self { position, last, queues })
+        let high_ms = i64::from_be_bytes(reader.array()?);
+        let count = u32::from_be_bytes(reader.array()?);
+        let runs = (0..count).map(|_| reader.run()).collect::<Option<_>>()?;
+        let times = Times { end: position, high_ms, runs };
+        Some(Self { position, last, queues, times })
     }
 }
 
@@ -81,6 +100,12 @@ impl<'a> Reader<'a> {
 
     fn number(&mut self) -> Option<u64> {
         self.array().map(u64::from_be_bytes)
+    }
+
+    fn run(&mut self) -> Option<Run> {
+        let (start, end) = (Position::new(self.number()?), Position::new(self.number()?));
+        let [low_ms, high_ms] = [self.array()?, self.array()?].map(i64::from_be_bytes);
+        Some(Run { start, end, low_ms, high_ms })
     }
 
     fn queue(&mut self) -> Option<Resume> {
@@ -104,13 +129,17 @@ mod tests {
             Resume { topic: "%RETRY%g".into(), id: 7, bounds },
         ];
         let last = Some((Position::new(4000), 1_700_000_000_000));
-        Ledger { position: Position::new(4096), last, queues }
+        let position = Position::new(4096);
+        let run = Run { start: Position::new(7), end: Position::new(99), low_ms: -3, high_ms: 5 };
+        let times = Times { end: position, high_ms: 8, runs: vec![run] };
+        Ledger { position, last, queues, times }
     }
 
     #[test]
     fn round_trip() {
         assert_eq!(Ledger::decode(&ledger().encode()), Some(ledger()));
-        let none = Ledger { position: Position::ZERO, last: None, queues: Vec::new() };
+        let (queues, times) = (Vec::new(), Times::default());
+        let none = Ledger { position: Position::ZERO, last: None, queues, times };
         assert_eq!(Ledger::decode(&none.encode()), Some(none));
     }
 

@@ -11,10 +11,11 @@ use crate::error::Result;
 const LEN: usize = 4096;
 const LOG_TIME: usize = 0;
 const QUEUE_TIME: usize = 8;
+const INDEX_TIME: usize = 16;
 const CONFIRMED: usize = 32;
 const QUEUE_POSITION: usize = 40;
 
-/// What RocketMQ's checkpoint says (`FORMAT.md`, section 5). Times are store times in
+/// What RocketMQ's checkpoint says (`FORMAT.md`, section 6). Times are store times in
 /// milliseconds; zero means unknown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RocketmqMarks {
@@ -54,13 +55,22 @@ impl RocketmqCheckpoint {
     }
 
     /// Says that every record up to the one that began at `last` with that store time is durable
-    /// in log and queues. Slots that are not ours stay as they are.
+    /// in log and queues, and every index file whose last entry is no younger than `index_ms`.
+    /// Slots that are not ours stay as they are, and the index's if it says nothing.
     ///
     /// # Errors
     /// What the disk says; the file is as before then.
-    pub fn write(&self, disk: &dyn Disk, last: Option<(Position, i64)>) -> Result<()> {
+    pub fn write(
+        &self,
+        disk: &dyn Disk,
+        last: Option<(Position, i64)>,
+        index_ms: Option<i64>,
+    ) -> Result<()> {
         let mut page = disk.read(&self.path)?.unwrap_or_default();
         page.resize(page.len().max(LEN), 0);
+        if let Some(time) = index_ms {
+            bytes::put(&mut page, INDEX_TIME, &time.to_be_bytes());
+        }
         let (begin, time) = last.unwrap_or((Position::ZERO, 0));
         let begin = i64::try_from(begin.get()).expect("a position fits 63 bits");
         bytes::put(&mut page, LOG_TIME, &time.to_be_bytes());

@@ -107,6 +107,21 @@ impl UnitFiles {
         to: u64,
         visit: &mut dyn FnMut(u64, Option<Unit>),
     ) -> Result<()> {
+        self.visit_bytes(from, to, &mut |first, bytes| {
+            for (offset, unit) in (first..).zip(bytes.chunks_exact(UNIT_BYTES as usize)) {
+                visit(offset, Unit::decode(unit));
+            }
+        })
+    }
+
+    /// Gives the bytes of the units of `from..to` to `visit`, with the offset of the first one, one
+    /// file after the other, as far as files cover them.
+    pub(super) fn visit_bytes(
+        &self,
+        from: u64,
+        to: u64,
+        visit: &mut dyn FnMut(u64, &[u8]),
+    ) -> Result<()> {
         let snapshot = self.chain.snapshot();
         let mut offset = from;
         while offset < to {
@@ -117,13 +132,10 @@ impl UnitFiles {
             let base = segment.base().get();
             let range = offset * UNIT_BYTES - base..stop * UNIT_BYTES - base;
             let map = segment.map()?;
-            map.populate(range.clone(), Access::Read).map_err(|e| e.at(segment.path()))?;
+            map.make_resident(range.clone()).map_err(|error| error.at(segment.path()))?;
             // The caller asks for offsets below the queue's published maximum alone.
-            let bytes = map.bytes(range, Published::all()).expect("the file is mapped whole");
-            for unit in bytes.chunks_exact(UNIT_BYTES as usize) {
-                visit(offset, Unit::decode(unit));
-                offset += 1;
-            }
+            visit(offset, map.bytes(range, Published::all()).expect("the file is mapped whole"));
+            offset = stop;
         }
         Ok(())
     }

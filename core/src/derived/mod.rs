@@ -4,15 +4,24 @@
 
 mod audit;
 mod files;
+mod keys;
 mod queue;
 mod queues;
 mod table;
+mod tags;
 #[cfg(test)]
 mod tests;
+mod times;
 mod unit;
 
 pub use audit::{Audit, Extent, Misfit, Wrong};
 pub use files::Shelf;
+pub use keys::{
+    Catalogue, IndexFile, KeyIndex, KeyKind, KeySeed, KeyShelf, KeySync, KeyWriter, Shape, Source,
+    Summary, hash_message, hash_record,
+};
 pub use queue::{Bounds, Queue};
 pub use queues::{Queues, Resume};
+pub use tags::TagFilter;
+pub use times::{Run, Times};
 pub use unit::Unit;

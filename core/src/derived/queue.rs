@@ -8,8 +8,9 @@ use parking_lot::Mutex;
 
 use crate::base::units::{Position, QueueOffset};
 use crate::derived::files::{Shelf, UnitFiles};
-use crate::derived::unit::{UNIT_BYTES, Unit};
+use crate::derived::unit::{UNIT_BYTES, Unit, visit_tagged};
 use crate::error::Result;
+use crate::record::DELAY_TOPIC;
 use crate::segment::Segment;
 
 /// The largest offset whose unit's place fits the signed 64 bits of a file name.
@@ -263,6 +264,33 @@ impl Queue {
         Ok(())
     }
 
+    /// As [`Queue::visit`], but only the units that may be of a message with one of these tag
+    /// codes: all others certainly are not. In the delay topic codes are times, and all may be.
+    ///
+    /// # Errors
+    /// What the disk says.
+    pub fn visit_tagged(
+        &self,
+        from: QueueOffset,
+        to: QueueOffset,
+        codes: &[i32],
+        visit: &mut dyn FnMut(QueueOffset, Option<Unit>),
+    ) -> Result<()> {
+        if codes.is_empty() || &*self.topic == DELAY_TOPIC {
+            return self.visit(from, to, visit);
+        }
+        let to = to.min(self.bounds().max).get();
+        let mut each = |offset, unit| visit(QueueOffset::new(offset), unit);
+        let written = self.written.load(Ordering::Acquire).min(to);
+        self.files.visit_bytes(from.get(), written, &mut |first, bytes| {
+            visit_tagged(bytes, codes, &mut |at, unit| each(first + at, Unit::decode(unit)));
+        })?;
+        for (offset, unit) in self.pending(from.get().max(written), to) {
+            each(offset, unit);
+        }
+        Ok(())
+    }
+
     fn pending(&self, from: u64, to: u64) -> Vec<(u64, Option<Unit>)> {
         let state = self.state.0.lock();
         let unit = |offset: u64| {
@@ -311,7 +339,10 @@ impl Queue {
     }
 
     /// The first unit of `from..to` that points to something.
-    fn next_unit(&self, mut from: u64, to: u64) -> Result<Option<(u64, Unit)>> {
+    ///
+    /// # Errors
+    /// What the disk says.
+    pub fn next_unit(&self, mut from: u64, to: u64) -> Result<Option<(u64, Unit)>> {
         let mut step = 1;
         let mut found = None;
         while from < to && found.is_none() {

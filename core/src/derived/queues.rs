@@ -11,6 +11,7 @@ use crate::base::units::{Position, QueueOffset};
 use crate::derived::files::{Shelf, UnitFiles};
 use crate::derived::queue::{Bounds, Queue};
 use crate::derived::table::Table;
+use crate::derived::times::{LogTimes, Times};
 use crate::derived::unit::Unit;
 use crate::disk::{Access, EntryKind};
 use crate::error::{Error, ErrorKind, Result};
@@ -26,6 +27,7 @@ pub struct Queues {
     batch_topics: BTreeSet<String>,
     shelf: Shelf,
     table: Table,
+    times: LogTimes,
     /// Queues with units that are in no file, or in files that are not durable.
     touched: Mutex<Touched>,
     /// A flush failed: what it was to make durable is not known any more.
@@ -59,6 +61,7 @@ impl Queues {
             batch_topics: BTreeSet::new(),
             shelf,
             table: Table::new(),
+            times: LogTimes::default(),
             touched: Mutex::default(),
             failed: AtomicBool::new(false),
         }
@@ -82,7 +85,14 @@ impl Queues {
     /// Forgets every queue, to begin anew.
     pub fn forget(&self) {
         self.table.clear();
+        self.times.set(Times::default());
         *self.touched.lock() = Touched::default();
+    }
+
+    /// The store times of the records that were applied.
+    #[must_use]
+    pub fn times(&self) -> &LogTimes {
+        &self.times
     }
 
     /// The queue, if it exists.
@@ -143,6 +153,9 @@ impl Queues {
 
     /// Derives what follows from one record; it becomes visible with [`Queues::publish`].
     pub fn apply(&self, view: &MessageView<'_>) {
+        let position = Position::new(view.position());
+        let end = position + u64::from(view.size());
+        self.times.note(std::iter::once((position, end, view.store_ms())));
         if !view.has_queue_unit() {
             return;
         }
@@ -305,6 +318,7 @@ impl Queues {
     /// What the disk says.
     pub fn drop_before(&self, start: Position) -> Result<usize> {
         let mut removed = 0;
+        self.times.drop_before(start);
         for queue in self.all() {
             removed += queue.drop_before(start)?;
         }

@@ -68,6 +68,30 @@ impl Unit {
     }
 }
 
+/// Gives the units among `bytes` that may be of a message with one of these tag codes to `visit`,
+/// each with its number. What is no hash, such as the address of RocketMQ's extended units, and
+/// what was never written may be anything.
+pub(super) fn visit_tagged(bytes: &[u8], codes: &[i32], visit: &mut dyn FnMut(u64, &[u8])) {
+    // With a single tag, as usual, the loop has nothing to look up.
+    if let &[code] = codes {
+        return visit_where(bytes, &|found| found == code, visit);
+    }
+    visit_where(bytes, &|found| codes.contains(&found), visit);
+}
+
+#[inline]
+fn visit_where(bytes: &[u8], is_wanted: &impl Fn(i32) -> bool, visit: &mut dyn FnMut(u64, &[u8])) {
+    let (units, _) = bytes.as_chunks::<{ UNIT_BYTES as usize }>();
+    for (number, unit) in (0..).zip(units) {
+        let word =
+            |at: usize| i32::from_be_bytes([unit[at], unit[at + 1], unit[at + 2], unit[at + 3]]);
+        let (size, high, code) = (word(8), word(12), word(16));
+        if is_wanted(code) || size <= 0 || high != code >> 31 {
+            visit(number, unit);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -87,5 +111,24 @@ mod tests {
         assert_eq!(Unit::decode(&[0; 20]), None);
         assert_eq!(Unit::decode(&[0xFF; 20]), None);
         assert_eq!(Unit::decode(&[0; 19]), None);
+    }
+
+    #[test]
+    fn only_units_that_may_match_are_visited() {
+        let unit = |tag_code| Unit { position: Position::new(9), size: 99, tag_code }.encode();
+        let never = [0; UNIT_BYTES as usize];
+        let rows =
+            [unit(7), unit(-7), unit(8), unit(1 << 40), never, unit(7), Unit::FILLER.encode()];
+        let found = |codes: &[i32]| {
+            let mut found = Vec::new();
+            visit_tagged(&rows.concat(), codes, &mut |at, unit| {
+                assert_eq!(unit, rows[at as usize]);
+                found.push(at);
+            });
+            found
+        };
+        assert_eq!(found(&[7]), [0, 3, 4, 5]);
+        assert_eq!(found(&[-7, 8]), [1, 2, 3, 4]);
+        assert_eq!(found(&[0]), [3, 4, 6], "a filler is told from messages later on");
     }
 }

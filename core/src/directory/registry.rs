@@ -47,7 +47,7 @@ impl Registry {
         format!("spanlog {VERSION} {:016x} {id}", self.store)
     }
 
-    /// The file's text (`FORMAT.md`, section 6): a line per fact, the last one a checksum.
+    /// The file's text (`FORMAT.md`, section 7): a line per fact, the last one a checksum.
     #[must_use]
     pub fn encode(&self) -> String {
         let mut text = format!(

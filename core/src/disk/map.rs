@@ -11,6 +11,8 @@
 //!   nobody writes.
 //! - **[`File::zero`](super::File::zero) and [`File::write_at`](super::File::write_at)** are held
 //!   to the same rule by their callers: they change bytes above every mark that was published.
+//! - **[`Words`](super::Words)** are loaded and stored as atomics at aligned places, in files of
+//!   which nobody takes slices.
 //! - **A slice keeps its map alive**, and a map its file or its heap memory; a removed file stays
 //!   usable until the last map of it is dropped.
 //! - **Another program** that writes or shortens a file of an open store is outside the model:
@@ -25,13 +27,14 @@ use std::path::{Path, PathBuf};
 use std::ptr;
 use std::slice;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering, compiler_fence};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, compiler_fence};
 
 use memmap2::{Advice, MmapRaw};
 use parking_lot::Mutex;
 
 use super::Access;
 use super::changes::Changes;
+use super::resident::Resident;
 use crate::base::watermark::Published;
 use crate::error::{Error, Result};
 
@@ -176,6 +179,7 @@ pub struct Map {
     len: usize,
     access: Access,
     writing: AtomicBool,
+    resident: Resident,
     owner: Owner,
 }
 
@@ -201,7 +205,8 @@ impl Map {
     }
 
     fn new(base: Base, len: usize, access: Access, owner: Owner) -> Self {
-        Self { base, len, access, writing: AtomicBool::new(false), owner }
+        let resident = Resident::default();
+        Self { base, len, access, writing: AtomicBool::new(false), resident, owner }
     }
 
     /// Length in bytes; that of the file when it was mapped.
@@ -264,6 +269,51 @@ impl Map {
         for line in (at - at % LINE_BYTES as u64..end).step_by(LINE_BYTES) {
             fetch(self.base.at(line as usize));
         }
+    }
+
+    /// The word at `at`.
+    ///
+    /// # Panics
+    /// If it is not aligned or does not lie within the map.
+    #[inline]
+    fn word(&self, at: u64) -> &AtomicU32 {
+        let place = self.base.at(within(self.len, at, size_of::<AtomicU32>())).cast::<u32>();
+        assert!(place.is_aligned(), "a word is aligned: {at}");
+        // SAFETY: the place lies within the memory that `self` keeps and is aligned, and of a file
+        // of words there are no slices (head of the file).
+        unsafe { AtomicU32::from_ptr(place) }
+    }
+
+    /// Loads the word at `at`: what was stored before it is seen.
+    #[inline]
+    pub(in crate::disk) fn load_word(&self, at: u64) -> u32 {
+        u32::from_be(self.word(at).load(Ordering::Acquire))
+    }
+
+    /// Stores the word at `at`; who loads it sees what was stored before.
+    ///
+    /// # Panics
+    /// If the map is only for reading.
+    #[inline]
+    pub(in crate::disk) fn store_word(&self, at: u64, value: u32) {
+        assert!(self.access == Access::Write, "a map for reading is not written");
+        let mut changes = match &self.owner {
+            Owner::Heap(memory) => Some(memory.changes.lock()),
+            Owner::File { .. } | Owner::Bytes(_) => None,
+        };
+        self.word(at).store(value.to_be(), Ordering::Release);
+        if let Some(changes) = &mut changes {
+            changes.touch(at..at + size_of::<u32>() as u64);
+        }
+    }
+
+    /// As [`Map::populate`] for reading, but the system is asked once for each part of a map, not
+    /// every time: for who looks at single places, where asking would take longer than looking.
+    ///
+    /// # Errors
+    /// As [`Map::populate`].
+    pub fn make_resident(&self, range: Range<u64>) -> Result<()> {
+        self.resident.make(self.len as u64, range, |part| self.populate(part, Access::Read))
     }
 
     /// Brings the pages of a range into memory, for reading or for writing, so that touching them

@@ -32,9 +32,11 @@ mod clock;
 mod map;
 mod mem;
 mod os;
+mod resident;
 pub mod slots;
 #[cfg(test)]
 mod tests;
+mod words;
 
 pub use clock::ManualClock;
 pub use map::{HeapMemory, Map, MapWriter, Slice, fetch_ahead};
@@ -42,6 +44,7 @@ pub use mem::MemDisk;
 #[cfg(test)]
 pub use os::polls_readable;
 pub use os::{BorrowedFd, Deadline, Event, OsClock, OsDisk, PRIVATE_DIR, UNNAMED_PREFIX};
+pub use words::Words;
 
 use std::fmt::Debug;
 use std::io;

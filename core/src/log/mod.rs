@@ -8,6 +8,7 @@
 mod append;
 mod flush;
 mod line;
+mod piece;
 mod poison;
 mod read;
 mod recover;
@@ -17,6 +18,7 @@ mod tests;
 
 pub use append::{NextSegment, WritePath};
 pub use line::Log;
+pub use piece::Piece;
 pub use poison::Poison;
 pub use read::{LogReader, Span};
 pub use recover::{Damaged, Scan, Stop};

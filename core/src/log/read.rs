@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use crate::base::bytes::read_i32;
 use crate::base::units::Position;
 use crate::base::watermark::Published;
 use crate::disk::{Access, Map, Slice};
 use crate::error::{Error, ErrorKind, Result};
 use crate::log::Log;
+use crate::record::{MIN_RECORD_BYTES, MessageView};
 use crate::segment::{Segment, Snapshot};
 
 /// Bytes that are made resident in one call before they are touched: at first, and at most once
@@ -87,20 +89,42 @@ impl LogReader {
             Some(last) if last.segment.covers(position) => self.maps.len() - 1,
             _ => self.enter(position)?,
         };
-        let visible = self.visible;
+        let visible = self.visible.end();
         let mapped = &mut self.maps[index];
-        let end = position.get().checked_add(u64::from(len)).map(Position::new);
-        let readable = visible.end().min(mapped.segment.end());
-        if end.is_none_or(|end| end > readable) {
-            return Err(Error::new(ErrorKind::Invalid, "the range ends behind what can be read")
-                .at(mapped.segment.path())
-                .with_offset(position.get())
-                .with_limit(readable.get()));
-        }
-        let at = position - mapped.segment.base();
-        mapped.make_resident(at, u64::from(len), readable)?;
-        let at = u32::try_from(at).expect("a segment is shorter than 2 GiB");
-        Ok(Span { map: u32::try_from(index).expect("a batch has few segments"), at, len })
+        let at = mapped.within(position, len, visible)?;
+        mapped.make_resident(at, u64::from(len), visible.min(mapped.segment.end()))?;
+        Ok(span_of(index, at, len))
+    }
+
+    /// As [`LogReader::span`], for single places: nothing ahead is made resident, and the system is
+    /// asked once for each part of a segment.
+    ///
+    /// # Errors
+    /// As [`LogReader::span`].
+    pub fn place(&mut self, position: Position, len: u32) -> Result<Span> {
+        let index = match self.maps.last() {
+            Some(last) if last.segment.covers(position) => self.maps.len() - 1,
+            _ => self.enter(position)?,
+        };
+        let mapped = &self.maps[index];
+        let at = mapped.within(position, len, self.visible.end())?;
+        let resident = mapped.map.make_resident(at..at + u64::from(len));
+        resident.map_err(|error| error.at(mapped.segment.path()))?;
+        Ok(span_of(index, at, len))
+    }
+
+    /// The record that begins at `position`, by structure and place; nothing if none does.
+    ///
+    /// # Errors
+    /// As [`LogReader::span`], where nothing can be read at all.
+    pub fn record(&mut self, position: Position) -> Result<Option<Span>> {
+        let left = self.readable(position)?;
+        let head = self.place(position, MIN_RECORD_BYTES.min(left) as u32)?;
+        let size = read_i32(self.bytes(head), 0).and_then(|size| u32::try_from(size).ok());
+        let Some(size) = size.filter(|&size| u64::from(size) <= left) else { return Ok(None) };
+        let span = self.place(position, size)?;
+        let is_home = |view: MessageView<'_>| view.position() == position.get();
+        Ok(MessageView::parse(self.bytes(span)).is_ok_and(is_home).then_some(span))
     }
 
     /// How many bytes can be read at `position` before its segment or the log ends.
@@ -176,7 +200,25 @@ impl LogReader {
     }
 }
 
+fn span_of(index: usize, at: u64, len: u32) -> Span {
+    let at = u32::try_from(at).expect("a segment is shorter than 2 GiB");
+    Span { map: u32::try_from(index).expect("a batch has few segments"), at, len }
+}
+
 impl Mapped {
+    /// Where in the map the `len` bytes at `position` are, if all of them can be read.
+    fn within(&self, position: Position, len: u32, visible: Position) -> Result<u64> {
+        let end = position.get().checked_add(u64::from(len)).map(Position::new);
+        let readable = visible.min(self.segment.end());
+        if end.is_none_or(|end| end > readable) {
+            return Err(Error::new(ErrorKind::Invalid, "the range ends behind what can be read")
+                .at(self.segment.path())
+                .with_offset(position.get())
+                .with_limit(readable.get()));
+        }
+        Ok(position - self.segment.base())
+    }
+
     /// Touching a page that cannot be read would kill the host, so the system is asked first.
     fn make_resident(&mut self, at: u64, len: u64, readable: Position) -> Result<()> {
         if self.resident.start <= at && at + len <= self.resident.end {

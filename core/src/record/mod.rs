@@ -12,6 +12,7 @@ mod encode;
 mod frame;
 mod layout;
 mod message;
+mod offset_id;
 mod properties;
 mod scan;
 mod unique_id;
@@ -30,7 +31,8 @@ pub use layout::{
     PADDING_BYTES,
 };
 pub use message::{Message, Transaction, check_topic, sys_flag};
+pub use offset_id::OffsetId;
 pub use properties::{Properties, property};
 pub use scan::{Check, Found, at, resync, resync_within};
 pub use unique_id::{UniqueId, UniqueIds};
-pub use view::{DELAY_TOPIC, Damage, MessageView};
+pub use view::{DELAY_TOPIC, Damage, MessageView, TIMED_BYTES, store_ms_of};

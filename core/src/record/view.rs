@@ -364,6 +364,16 @@ fn read_host(record: &[u8], at: usize, len: usize) -> SocketAddr {
     host.zip(port).map(SocketAddr::from).expect("parsed: the hosts are there")
 }
 
+/// The bytes of a record that hold its store time, whatever addresses it has, rounded up.
+pub const TIMED_BYTES: u32 = 76;
+
+/// The store time of the record that `bytes` begin with, in ms since 1970, without looking at the
+/// rest of it.
+#[must_use]
+pub fn store_ms_of(bytes: &[u8]) -> Option<i64> {
+    read_i64(bytes, stored_at(read_i32(bytes, SYS_FLAG)?))
+}
+
 /// Where RocketMQ parks messages until their delay is over.
 pub const DELAY_TOPIC: &str = "SCHEDULE_TOPIC_XXXX";
 

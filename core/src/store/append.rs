@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use crate::base::hash::java_hash;
 use crate::base::units::{Position, QueueOffset};
+use crate::derived::{KeySeed, hash_message};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Durability;
 use crate::record::{DELAY_TOPIC, Message, Stamp, Transaction, encode, stamp};
@@ -37,6 +38,9 @@ impl Receipt {
 struct Draft {
     bytes: Vec<u8>,
     records: Vec<Range<usize>>,
+    /// What the key index needs of the records, and how much of it each has.
+    hashes: Vec<u32>,
+    hash_counts: Vec<u32>,
 }
 
 /// A draft never keeps more memory than this between appends.
@@ -131,16 +135,18 @@ impl Store {
     #[inline]
     fn put_draft(&self, messages: &[Message<'_>], draft: &mut Draft) -> Result<Receipt> {
         let now_ms = self.engine.clock.now_ms();
+        let seed = KeySeed::of(messages[0].topic);
         for message in messages {
             let id = self.ids.next(now_ms);
             let record = encode(message, &self.encoding, &id, &mut draft.bytes)?;
             draft.records.push(record);
+            draft.hash_counts.push(hash_message(seed, message, &id, &mut draft.hashes));
         }
         let first = &messages[0];
         let queue = self.engine.queues.find_or_make(first.topic, first.queue);
         let numbered = takes_offset(first);
         let placed = Cell::new(Placed::default());
-        let Draft { bytes, records } = draft;
+        let Draft { bytes, records, hashes, hash_counts } = draft;
         let position = self.engine.log.append(
             bytes,
             self.engine.as_ref(),
@@ -152,7 +158,9 @@ impl Store {
             },
             || {
                 queue.advance(if numbered { messages.len() as u64 } else { 0 });
-                self.tell_index(messages, records, placed.get(), numbered.then(|| queue.number()));
+                let queue = numbered.then(|| queue.number());
+                let keys = (hashes.as_slice(), hash_counts.as_slice());
+                self.tell_index(messages, records, keys, placed.get(), queue);
             },
         )?;
         let end = position + bytes.len() as u64;
@@ -166,6 +174,7 @@ impl Store {
         &self,
         messages: &[Message<'_>],
         records: &[Range<usize>],
+        (hashes, hash_counts): (&[u32], &[u32]),
         placed: Placed,
         queue: Option<u32>,
     ) {
@@ -174,14 +183,16 @@ impl Store {
             return self.engine.fresh.pass();
         }
         let units = messages.iter().zip(records).enumerate();
-        self.engine.fresh.add(units.map(|(number, (message, record))| FreshUnit {
+        let units = units.map(|(number, (message, record))| FreshUnit {
             position: placed.position + record.start as u64,
             size: record.len() as u32,
             queue,
             offset: placed.offset + number as u64,
             tag_code: message.tags.map_or(0, |tags| i64::from(java_hash(tags))),
             store_ms: placed.store_ms,
-        }));
+            hashes: hash_counts[number],
+        });
+        self.engine.fresh.add(units, hashes);
     }
 
     fn check_appendable(&self) -> Result<()> {
@@ -198,6 +209,8 @@ impl Draft {
         self.bytes.clear();
         self.bytes.shrink_to(KEPT_BYTES);
         self.records.clear();
+        self.hashes.clear();
+        self.hash_counts.clear();
     }
 }
 

@@ -52,12 +52,15 @@ pub enum ReadStatus {
     TooLarge,
     /// The messages at the offset are gone or lost (MESSAGE_WAS_REMOVING); go on behind them.
     Removed,
+    /// No message is one that was asked for (NO_MATCHED_MESSAGE); go on behind those that were
+    /// looked at.
+    NoMatch,
 }
 
 /// The messages that one read found. It owns what it needs: it may outlive the store.
 #[derive(Debug)]
 pub struct Batch {
-    reader: LogReader,
+    pub(super) reader: LogReader,
     entries: Vec<Entry>,
     status: ReadStatus,
     next: QueueOffset,
@@ -81,9 +84,22 @@ pub struct Stored<'a> {
 }
 
 impl Batch {
-    fn nothing(engine: &Engine, status: ReadStatus, next: QueueOffset, bounds: Bounds) -> Self {
+    pub(super) fn nothing(
+        engine: &Engine,
+        status: ReadStatus,
+        next: QueueOffset,
+        bounds: Bounds,
+    ) -> Self {
         let (reader, entries) = (engine.log.reader(), Vec::new());
         Self { reader, entries, status, next, bounds, queue: None }
+    }
+
+    /// Adds the record at `position`, which the reader has found.
+    pub(super) fn push(&mut self, position: Position, span: Span) {
+        let offset = bytes::read_i64(self.reader.bytes(span), QUEUE_OFFSET).unwrap_or_default();
+        let offset = QueueOffset::new(offset.unsigned_abs());
+        self.entries.push(Entry { offset, position, span });
+        self.status = ReadStatus::Found;
     }
 
     /// What was found.
@@ -92,13 +108,14 @@ impl Batch {
         self.status
     }
 
-    /// Where to read on.
+    /// Where to read on; 0 after a look-up that was not by queue.
     #[must_use]
     pub fn next(&self) -> QueueOffset {
         self.next
     }
 
-    /// The queue's first message kept and one past its last, as of this read.
+    /// The queue's first message kept and one past its last, as of this read; 0 and 0 after a
+    /// look-up that was not by queue.
     #[must_use]
     pub fn bounds(&self) -> Bounds {
         self.bounds
@@ -122,7 +139,7 @@ impl Batch {
         (at < self.len()).then_some(Stored { batch: self, at })
     }
 
-    /// The messages, in queue order.
+    /// The messages, in queue order; those of a look-up by key are newest first.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = Stored<'_>> {
         (0..self.entries.len()).map(|at| Stored { batch: self, at })
     }
@@ -199,6 +216,17 @@ pub(super) fn read(
     from: QueueOffset,
     limits: ReadLimits,
 ) -> Result<Batch> {
+    read_with(engine, (topic, queue), from, limits, Collector::collect)
+}
+
+/// Reads a queue; what is taken of it is up to `collect`, which is asked only where messages are.
+pub(super) fn read_with<'a>(
+    engine: &'a Engine,
+    (topic, queue): (&str, u32),
+    from: QueueOffset,
+    limits: ReadLimits,
+    collect: impl FnOnce(Collector<'a>, &Arc<Queue>) -> Result<Batch>,
+) -> Result<Batch> {
     if limits.max_messages == 0 {
         return Err(Error::new(ErrorKind::Invalid, "max_messages is at least 1").with_offset(0));
     }
@@ -214,8 +242,7 @@ pub(super) fn read(
         Bounds { max, .. } if from == max => (ReadStatus::AtEnd, from),
         Bounds { min, .. } if from < min => (ReadStatus::TooSmall, min),
         _ => {
-            let collected = Collector::new(engine, bounds, from, limits).collect(queue);
-            match collected {
+            match collect(Collector::new(engine, queue, from, limits), queue) {
                 // Cleaning was faster: the queue begins later now.
                 Err(error) if error.kind() == ErrorKind::Gone => {
                     (ReadStatus::TooSmall, queue.bounds().min)
@@ -234,8 +261,11 @@ const AHEAD_RECORDS: usize = 12;
 /// What is looked at of each record while a batch is filled.
 const HEADER_BYTES: u32 = 36;
 
+/// Where a record says its number within its queue.
+const QUEUE_OFFSET: usize = 20;
+
 /// Fills a batch.
-struct Collector<'a> {
+pub(super) struct Collector<'a> {
     engine: &'a Engine,
     limits: ReadLimits,
     batch: Batch,
@@ -243,14 +273,15 @@ struct Collector<'a> {
 }
 
 impl<'a> Collector<'a> {
-    fn new(engine: &'a Engine, bounds: Bounds, from: QueueOffset, limits: ReadLimits) -> Self {
-        // The queue was looked at first: the reader's permission covers what its units point to.
-        let batch = Batch::nothing(engine, ReadStatus::Removed, from, bounds);
+    fn new(engine: &'a Engine, queue: &Arc<Queue>, from: QueueOffset, limits: ReadLimits) -> Self {
+        // The queue is looked at first: the reader's permission covers what its units point to.
+        let bounds = queue.bounds();
+        let mut batch = Batch::nothing(engine, ReadStatus::Removed, from, bounds);
+        batch.queue = Some(Arc::clone(queue));
         Self { engine, limits, batch, bytes: 0 }
     }
 
     fn collect(mut self, queue: &Arc<Queue>) -> Result<Batch> {
-        self.batch.queue = Some(Arc::clone(queue));
         let from = self.batch.next;
         // No more units than the limit on bytes can need: a queue may have hundreds of millions.
         let most =
@@ -260,36 +291,74 @@ impl<'a> Collector<'a> {
         let mut units = Vec::with_capacity(usize::try_from(count).expect("a batch fits memory"));
         queue.visit(from, to, &mut |offset, unit| units.push((offset, unit)))?;
         self.batch.entries.reserve_exact(units.len());
+        self.add_all(queue, &units, &|_| Some(true))?;
+        Ok(self.finish(ReadStatus::Removed))
+    }
+
+    /// Where the batch goes on.
+    pub(super) fn next(&self) -> QueueOffset {
+        self.batch.next
+    }
+
+    /// One past the last message that can be read.
+    pub(super) fn end(&self) -> QueueOffset {
+        self.batch.bounds.max
+    }
+
+    /// Everything below was looked at.
+    pub(super) fn go_on(&mut self, to: QueueOffset) {
+        self.batch.next = to;
+    }
+
+    /// The batch; `status` is for one without messages.
+    pub(super) fn finish(mut self, status: ReadStatus) -> Batch {
+        self.batch.status = if self.batch.is_empty() { status } else { ReadStatus::Found };
+        self.batch
+    }
+
+    /// Adds the records of these units that are wanted, as far as the limits allow, and says
+    /// whether that was all. `is_wanted` says nothing of a record that it cannot judge.
+    pub(super) fn add_all(
+        &mut self,
+        queue: &Queue,
+        units: &[(QueueOffset, Option<Unit>)],
+        is_wanted: &impl Fn(&[u8]) -> Option<bool>,
+    ) -> Result<bool> {
         for (at, &(offset, unit)) in units.iter().enumerate() {
             if let Some((_, Some(ahead))) = units.get(at + AHEAD_RECORDS) {
                 self.batch.reader.fetch_ahead(ahead.position, HEADER_BYTES);
             }
             let added = match unit {
                 Some(unit) if unit.is_filler() => Ok(()),
-                Some(unit) if self.is_full(unit) => break,
-                Some(unit) => self.add(offset, unit),
+                Some(unit) if self.is_full(unit) => return Ok(false),
+                Some(unit) => self.add(offset, unit, is_wanted),
                 None => self.unwritten(queue, offset),
             };
             match added {
                 Ok(()) => {}
                 // What was found before is returned; the next read begins with the error.
-                Err(_) if !self.batch.is_empty() => break,
+                Err(_) if !self.batch.is_empty() => return Ok(false),
                 Err(error) => return Err(error),
             }
             self.batch.next = offset + 1;
         }
-        if !self.batch.is_empty() {
-            self.batch.status = ReadStatus::Found;
-        }
-        Ok(self.batch)
+        Ok(true)
     }
 
     fn is_full(&self, unit: Unit) -> bool {
-        !self.batch.is_empty() && self.bytes + u64::from(unit.size) > self.limits.max_bytes
+        let len = self.batch.len();
+        len >= self.limits.max_messages
+            || (len > 0 && self.bytes + u64::from(unit.size) > self.limits.max_bytes)
     }
 
-    /// Adds the record that a unit points to; one that is gone or skipped is left out.
-    fn add(&mut self, offset: QueueOffset, unit: Unit) -> Result<()> {
+    /// Adds the record that a unit points to, if it is wanted; one that is gone or skipped is left
+    /// out.
+    fn add(
+        &mut self,
+        offset: QueueOffset,
+        unit: Unit,
+        is_wanted: &impl Fn(&[u8]) -> Option<bool>,
+    ) -> Result<()> {
         let reader = &mut self.batch.reader;
         let found = reader.span(unit.position, unit.size);
         let span = match found {
@@ -301,9 +370,15 @@ impl<'a> Collector<'a> {
         if !is_at_home(record, unit) || !self.is_numbered(record, offset) {
             return self.misplaced(span, unit);
         }
-        self.bytes += u64::from(unit.size);
-        self.batch.entries.push(Entry { offset, position: unit.position, span });
-        Ok(())
+        match is_wanted(record) {
+            Some(true) => {
+                self.bytes += u64::from(unit.size);
+                self.batch.entries.push(Entry { offset, position: unit.position, span });
+                Ok(())
+            }
+            Some(false) => Ok(()),
+            None => self.misplaced(span, unit),
+        }
     }
 
     /// A unit that points behind the log's end, or across a segment's.
@@ -332,7 +407,8 @@ impl<'a> Collector<'a> {
             return true;
         };
         let id = bytes::read_i32(record, 12).and_then(|id| u32::try_from(id).ok());
-        let number = bytes::read_i64(record, 20).and_then(|number| u64::try_from(number).ok());
+        let number =
+            bytes::read_i64(record, QUEUE_OFFSET).and_then(|number| u64::try_from(number).ok());
         id == Some(queue.id()) && number == Some(offset.get())
     }
 
@@ -353,7 +429,7 @@ fn holds_its_own(topic: &str) -> bool {
 }
 
 /// Two fields tell whether a record stands where a unit says, without decoding it.
-fn is_at_home(record: &[u8], unit: Unit) -> bool {
+pub(super) fn is_at_home(record: &[u8], unit: Unit) -> bool {
     let size = bytes::read_i32(record, 0).and_then(|size| u32::try_from(size).ok());
     let position = bytes::read_i64(record, 28).and_then(|position| u64::try_from(position).ok());
     size == Some(unit.size) && position == Some(unit.position.get())

@@ -7,14 +7,13 @@ use std::sync::atomic::Ordering;
 
 use parking_lot::Mutex;
 
-use crate::base::bytes::read_i32;
 use crate::base::units::{Position, QueueOffset};
 use crate::base::watermark::Published;
 use crate::derived::Bounds;
 use crate::disk::{Clock, Disk, OsClock, OsDisk, Slice};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
-use crate::record::{Encoding, MIN_RECORD_BYTES, MessageView, UniqueIds};
+use crate::record::{Encoding, UniqueIds};
 use crate::retention::CleanPlan;
 use crate::store::fleet::Fleet;
 use crate::store::{Batch, ReadLimits, Recovery, batch, open};
@@ -178,10 +177,7 @@ impl Store {
         from: QueueOffset,
         limits: ReadLimits,
     ) -> Result<Batch> {
-        self.check_open()?;
-        if self.engine.options.refuse_reads_when_full {
-            self.engine.disks.gate().check()?;
-        }
+        self.check_readable()?;
         batch::read(&self.engine, topic, queue, from, limits)
     }
 
@@ -191,20 +187,13 @@ impl Store {
     /// `Gone` below the start, `Offline` in a hole, `Invalid` where no record begins, `Closed`.
     pub fn get(&self, position: Position) -> Result<Slice> {
         self.check_open()?;
-        let none = || {
-            let text = "no record begins at the position";
-            Error::new(ErrorKind::Invalid, text).with_offset(position.get())
-        };
         let mut reader = self.engine.log.reader();
-        let left = reader.readable(position)?;
-        let head = reader.span(position, MIN_RECORD_BYTES.min(left) as u32)?;
-        let size = read_i32(reader.bytes(head), 0).and_then(|size| u32::try_from(size).ok());
-        let size = size.filter(|&size| u64::from(size) <= left).ok_or_else(none)?;
-        let span = reader.span(position, size)?;
-        let is_home = |view: MessageView<'_>| view.position() == position.get();
-        match MessageView::parse(reader.bytes(span)).is_ok_and(is_home) {
-            true => Ok(reader.slice(span)),
-            false => Err(none()),
+        match reader.record(position)? {
+            Some(span) => Ok(reader.slice(span)),
+            None => {
+                let text = "no record begins at the position";
+                Err(Error::new(ErrorKind::Invalid, text).with_offset(position.get()))
+            }
         }
     }
 
@@ -293,6 +282,14 @@ impl Store {
         }
     }
 
+    pub(super) fn check_readable(&self) -> Result<()> {
+        self.check_open()?;
+        match self.engine.options.refuse_reads_when_full {
+            true => self.engine.disks.gate().check(),
+            false => Ok(()),
+        }
+    }
+
     pub(super) fn check_writable(&self) -> Result<()> {
         self.check_open()?;
         match self.engine.options.read_only {
@@ -331,6 +328,9 @@ impl Store {
         engine.flush_to(target)?;
         engine.index_to(target)?;
         engine.queues.follow(engine.log.start())?;
+        if let Err(error) = engine.catch_up_keys() {
+            log::warn!("the key index is behind: {error}");
+        }
         // A segment that nothing was written to yet has a name all the same.
         engine.log.chain().snapshot().last().map_or(Ok(()), |last| last.settle_name())?;
         CheckpointStep::write(engine, true)?;

@@ -4,11 +4,15 @@
 mod append;
 mod batch;
 mod destroy;
+mod filtered;
 pub(crate) mod fleet;
 mod handle;
+mod lookup;
 mod open;
+mod open_keys;
 mod recovery;
 mod report;
+mod seek_time;
 mod survey;
 #[cfg(test)]
 mod tests;
@@ -23,9 +27,11 @@ use crate::directory::OWN_DIR;
 pub use append::Receipt;
 pub use batch::{Batch, ReadLimits, ReadStatus, Stored};
 pub use handle::{Store, Task};
+pub use lookup::KeyQuery;
 pub(crate) use recovery::Judge;
 pub use recovery::Recovery;
 pub use report::{DirectoryReport, Inspection, QueueReport, SegmentReport, Watermarks};
+pub use seek_time::Boundary;
 pub(crate) use survey::{Survey, survey};
 pub use watch::{Watch, Watched};
 

@@ -14,7 +14,7 @@ use parking_lot::Mutex;
 
 use crate::base::units::Position;
 use crate::checkpoint::{Ledger, Marks, MarksFile, RocketmqCheckpoint};
-use crate::derived::{Queues, Shelf};
+use crate::derived::{KeyIndex, Queues, Shelf};
 use crate::directory::{Directory, Inventory, Registry, read_registry};
 use crate::disk::{Access, Clock, Disk, EntryKind, Lock};
 use crate::error::{Error, ErrorKind, Result};
@@ -61,6 +61,7 @@ pub(super) struct Opening {
 struct Derived {
     log: Log,
     queues: Queues,
+    keys: KeyIndex,
     last: Option<(Position, i64)>,
     patchy: bool,
 }
@@ -211,8 +212,9 @@ impl Opening {
         if is_poisoned || log.write_path() == WritePath::Staged {
             log.flush()?;
         }
-        let last = outcome.last;
-        self.assemble(Derived { log, queues, last, patchy: outcome.patchy }, report, &known)
+        let keys = self.keys(&known, outcome.fits_ledger && !outcome.patchy, start)?;
+        let (last, patchy) = (outcome.last, outcome.patchy);
+        self.assemble(Derived { log, queues, keys, last, patchy }, report, &known)
     }
 
     /// Nothing in a read-only directory changes, so the log cannot go on in one.
@@ -407,6 +409,7 @@ impl Opening {
         let engine = Engine::new(Parts {
             log: derived.log,
             queues: derived.queues,
+            keys: derived.keys,
             supply: Supply::new(
                 Arc::clone(&disk),
                 Arc::clone(&budget),

@@ -66,6 +66,8 @@ pub(super) struct Outcome {
     pub(super) cut: bool,
     /// Whether queues were derived over a hole: they are derived anew once the log is whole.
     pub(super) patchy: bool,
+    /// Whether the ledger fits the log: what was derived up to its position still holds.
+    pub(super) fits_ledger: bool,
 }
 
 impl Known {
@@ -114,6 +116,7 @@ pub(super) fn recover(
     }
     let mut outcome = Walk::new(known, snapshot, queues, from.unwrap_or(start)).run()?;
     outcome.patchy = patchy;
+    outcome.fits_ledger = from.is_some();
     match &known.ledger {
         Some(ledger) if from.is_some() => outcome.last = outcome.last.or(ledger.last),
         _ => outcome.report.rebuilt_queues = outcome.report.records > 0,
@@ -148,6 +151,7 @@ fn from_ledger(
         }
     }
     queues.resume_unknown()?;
+    queues.times().set(ledger.times.clone());
     Ok(Some(ledger.position))
 }
 
@@ -299,7 +303,8 @@ impl<'a> Walk<'a> {
         self.report.end = self.scan.position();
         // An empty segment that was made ready, as RocketMQ leaves them, is made again.
         cut |= self.snapshot.last().is_some_and(|last| self.report.end < last.base());
-        Ok(Outcome { last: self.scan.last(), cut, patchy: false, report: self.report })
+        let (last, report) = (self.scan.last(), self.report);
+        Ok(Outcome { last, cut, patchy: false, fits_ledger: false, report })
     }
 
     fn read_on(&mut self) -> Result<Stop> {

@@ -113,14 +113,14 @@ impl CleanStep {
             engine.remember(&segment, fate, now_ms);
             self.leaving.push(segment);
         }
-        let followed = engine.queues.drop_before(engine.log.start());
+        let followed = engine.drop_derived();
         self.remove_files()?;
         if is_settled {
-            return followed.map(drop);
+            return followed;
         }
         // Now there is room for what is still known of the dropped records.
         let settled = engine.settle_below(start);
-        engine.queues.drop_before(engine.log.start())?;
+        engine.drop_derived()?;
         settled
     }
 
@@ -173,6 +173,13 @@ impl Engine {
             true => CheckpointStep::write(self, false),
             false => Ok(()),
         }
+    }
+
+    /// Queues and key index follow the log's start.
+    fn drop_derived(&self) -> Result<()> {
+        let start = self.log.start();
+        self.queues.drop_before(start)?;
+        self.keys.drop_before(start).map(drop)
     }
 
     /// Without room on the root's disk, dropping a segment that lies there is what makes some.

@@ -10,7 +10,8 @@ use crate::base::units::Position;
 use crate::base::waiting::Waiting;
 use crate::base::watermark::Watermark;
 use crate::checkpoint::{Marks, MarksFile, RocketmqCheckpoint};
-use crate::derived::Queues;
+use crate::derived::{KeyIndex, Queues};
+use crate::directory::OWN_DIR;
 use crate::disk::{Clock, Disk};
 use crate::error::Result;
 use crate::log::{Log, NextSegment, Poison};
@@ -19,7 +20,7 @@ use crate::segment::{Budget, Segment, Supply};
 use crate::tasks::clean::Dropped;
 use crate::tasks::index::Indexing;
 use crate::tasks::threads::{Bell, Host};
-use crate::tasks::{Disks, Fresh, IndexStep, Reserve, Wish};
+use crate::tasks::{CATALOGUE, Disks, Fresh, IndexStep, Reserve, Wish};
 
 /// The parts of one open store, shared by its handle and its steps.
 #[derive(Debug)]
@@ -38,6 +39,8 @@ pub struct Engine {
     pub log: Log,
     /// The queues derived from it.
     pub queues: Queues,
+    /// The key index derived from it.
+    pub keys: KeyIndex,
     /// Where new segments come from.
     pub supply: Supply,
     /// The directories and the policy's verdict on them.
@@ -108,6 +111,8 @@ pub struct Parts {
     pub log: Log,
     /// The queues, applied up to the log's end.
     pub queues: Queues,
+    /// The key index, as far as it goes.
+    pub keys: KeyIndex,
     /// Where new segments come from.
     pub supply: Supply,
     /// The directories.
@@ -150,6 +155,7 @@ impl Engine {
             budget: parts.budget,
             log: parts.log,
             queues: parts.queues,
+            keys: parts.keys,
             supply: parts.supply,
             disks: parts.disks,
             indexed,
@@ -187,6 +193,34 @@ impl Engine {
             self.tell_waiting();
             outcome
         })
+    }
+
+    /// Adds to the key index whatever is in the queues.
+    ///
+    /// # Errors
+    /// What the disk says; the rest is added later.
+    pub fn catch_up_keys(&self) -> Result<()> {
+        match self.keys.is_kept() {
+            true => self.indexing.lock().catch_up_keys(self, usize::MAX),
+            false => Ok(()),
+        }
+    }
+
+    /// Lets a damaged key index be built anew.
+    ///
+    /// # Errors
+    /// What the disk says; then it is as it was.
+    pub fn rebuild_keys(&self) -> Result<()> {
+        // No checkpoint may write down what was before.
+        let _alone = self.checkpointing.lock();
+        let _indexing = self.indexing.lock();
+        let (dir, path) = (self.root.join(OWN_DIR), self.root.join(OWN_DIR).join(CATALOGUE));
+        if self.keys.is_kept() && self.disk.stat(&path)?.is_some() {
+            self.disk.remove(&path)?;
+            self.disk.sync_dir(&dir)?;
+        }
+        self.keys.begin_anew(self.log.start());
+        Ok(())
     }
 
     /// As [`Log::flush_to`]. That a flush failed is written down as well as can be: the next

@@ -11,6 +11,9 @@ use crate::base::units::Position;
 /// So many records may wait, 3 MiB of them; then they are read from the log after all.
 const MOST: usize = 65_536;
 
+/// So many hashes of theirs may, 1 MiB.
+const MOST_HASHES: usize = 4 * MOST;
+
 /// One appended record that is not indexed yet.
 #[derive(Clone, Copy, Debug)]
 pub struct FreshUnit {
@@ -26,6 +29,8 @@ pub struct FreshUnit {
     pub tag_code: i64,
     /// Its store time in milliseconds.
     pub store_ms: i64,
+    /// How many of the hashes are its own.
+    pub hashes: u32,
 }
 
 impl FreshUnit {
@@ -36,23 +41,53 @@ impl FreshUnit {
     }
 }
 
+/// Records in log order, and the hashes of what they are found by, one after the other.
+#[derive(Debug, Default)]
+pub struct Notes {
+    /// The records.
+    pub units: Vec<FreshUnit>,
+    /// Each one's hashes, as many as it says.
+    pub hashes: Vec<u32>,
+}
+
+impl Notes {
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.units.clear();
+        self.hashes.clear();
+    }
+
+    /// All at once, the first time: an append touches no allocator later on.
+    fn reserve(&mut self) {
+        self.units.reserve_exact(MOST);
+        self.hashes.reserve_exact(MOST_HASHES);
+    }
+
+    fn has_room(&self, units: usize, hashes: usize) -> bool {
+        self.units.len() + units <= MOST && self.hashes.len() + hashes <= MOST_HASHES
+    }
+}
+
 /// The records that were appended and not taken yet: every one from the first in the list on.
 /// Appenders add under the append lock, one at a time takes.
 #[derive(Debug, Default)]
-pub struct Fresh(Mutex<Vec<FreshUnit>>);
+pub struct Fresh(Mutex<Notes>);
 
 impl Fresh {
     /// Adds records that are about to be published, in log order.
-    pub fn add(&self, units: impl ExactSizeIterator<Item = FreshUnit>) {
-        let mut list = self.0.lock();
-        if list.capacity() == 0 {
-            // All at once, the first time: an append touches no allocator later on.
-            list.reserve_exact(MOST);
+    pub fn add(&self, units: impl ExactSizeIterator<Item = FreshUnit>, hashes: &[u32]) {
+        let mut notes = self.0.lock();
+        if notes.units.capacity() == 0 {
+            notes.reserve();
         }
-        if list.len() + units.len() > MOST {
-            list.clear();
+        if !notes.has_room(units.len(), hashes.len()) {
+            notes.clear();
+            if !notes.has_room(units.len(), hashes.len()) {
+                return;
+            }
         }
-        list.extend(units);
+        notes.units.extend(units);
+        notes.hashes.extend_from_slice(hashes);
     }
 
     /// Notes that a record was appended which has to be read: those before it are, too.
@@ -61,8 +96,10 @@ impl Fresh {
     }
 
     /// Puts what there is into `into`, which is empty; the appenders go on in its memory.
-    pub fn take(&self, into: &mut Vec<FreshUnit>) {
-        into.reserve_exact(MOST);
+    pub fn take(&self, into: &mut Notes) {
+        if into.units.capacity() == 0 {
+            into.reserve();
+        }
         std::mem::swap(&mut *self.0.lock(), into);
     }
 }

@@ -1,27 +1,27 @@
-//! `indexed` chases what is visible: every record becomes a unit of its queue.
+//! `indexed` chases what is visible: every record becomes a unit of its queue, and entries of the
+//! key index.
 
 use std::sync::Arc;
 
 use crate::base::units::Position;
-use crate::derived::{Queue, Unit};
-use crate::disk::fetch_ahead;
-use crate::error::{Error, ErrorKind, Result};
-use crate::log::LogReader;
-use crate::record::{Check, Found, at};
-use crate::tasks::{Engine, FreshUnit, Next, Step};
+use crate::derived::{KeyWriter, Queue, Unit, hash_record};
+use crate::error::{ErrorKind, Result};
+use crate::log::{LogReader, Piece};
+use crate::record::MessageView;
+use crate::tasks::{Engine, FreshUnit, Next, Notes, Step};
 
 /// Records per step: enough to make a system call per queue cheap, few enough to keep a waiting
 /// reader short.
 const STEP_RECORDS: usize = 4096;
 
-/// Bytes that are looked at in one piece.
-const PIECE_BYTES: u64 = 256 * 1024;
+/// Pieces of log per step while the key index catches up.
+const STEP_PIECES: usize = 64;
 
-/// The part of a record that is looked at before its body, rounded up.
-const HEADER_BYTES: usize = 128;
+/// How many hashes ahead the places of the key index are asked for.
+const AHEAD_HASHES: usize = 24;
 
-/// The part that is looked at behind its body, as it usually is.
-const PROPERTIES_BYTES: usize = 192;
+/// A key index that could not be written is tried again after so many milliseconds.
+const RETRY_MS: u64 = 1000;
 
 /// Derives queue units from the records that became visible.
 #[derive(Debug)]
@@ -32,16 +32,22 @@ impl Step for IndexStep {
         "index"
     }
 
-    fn run(&mut self, _now_ms: i64) -> Result<Next> {
+    fn run(&mut self, now_ms: i64) -> Result<Next> {
         let engine = &self.0;
-        if engine.indexed.load() >= engine.log.visible().end() {
-            return Ok(Next::Idle);
-        }
         let visible = engine.log.visible().end();
+        if engine.indexed.load() >= visible {
+            return Ok(Self::run_keys(engine, now_ms));
+        }
         // Through the mark's own rule, so that a caller who catches up never runs beside it.
         engine.index_to(engine.indexed.load() + 1)?;
+        if engine.indexed.load() < visible {
+            return Ok(Next::Again);
+        }
         // A step costs some system calls per queue: what was appended meanwhile waits for more.
-        Ok(if engine.indexed.load() < visible { Next::Again } else { Next::Soon })
+        Ok(match Self::run_keys(engine, now_ms) {
+            Next::Idle => Next::Soon,
+            other => other,
+        })
     }
 }
 
@@ -64,8 +70,7 @@ impl IndexStep {
         while records < STEP_RECORDS && position < reader.end() {
             let piece = match indexing.apply(engine, &reader, position) {
                 Some(piece) => piece,
-                // A reader keeps every map it made, so each piece has one of its own.
-                None => apply_piece(engine, &mut engine.log.reader(), position)?,
+                None => indexing.read(engine, position)?,
             };
             position = piece.end;
             records += piece.records;
@@ -75,35 +80,62 @@ impl IndexStep {
         engine.publish_indexed(position, last);
         Ok(())
     }
+
+    /// Lets the key index catch up with the queues, for a piece.
+    fn run_keys(engine: &Engine, now_ms: i64) -> Next {
+        if !engine.keys.is_kept() || engine.keys.done() >= engine.indexed.load() {
+            return Next::Idle;
+        }
+        let mut indexing = engine.indexing.lock();
+        match indexing.catch_up_keys(engine, STEP_PIECES) {
+            Ok(()) => Next::Again,
+            Err(error) => {
+                indexing.tell(&error);
+                Next::At(now_ms.saturating_add_unsigned(RETRY_MS))
+            }
+        }
+    }
 }
 
 /// What the index step knows from one run to the next.
 #[derive(Debug, Default)]
 pub struct Indexing {
     /// Records whose units need no reading, in log order.
-    fresh: Vec<FreshUnit>,
+    fresh: Notes,
     /// Those before are done.
     done: usize,
+    /// Hashes before are.
+    done_hashes: usize,
     /// The store's queues by number, as far as they were looked up.
     queues: Vec<Option<Arc<Queue>>>,
+    /// Hashes of a record that was read.
+    hashes: Vec<u32>,
+    /// What kept the key index from being written, as it was logged.
+    failure: String,
 }
 
 impl Indexing {
     fn refill(&mut self, engine: &Engine) {
-        if self.done == self.fresh.len() {
+        if self.done == self.fresh.units.len() {
             self.fresh.clear();
-            self.done = 0;
+            (self.done, self.done_hashes) = (0, 0);
             engine.fresh.take(&mut self.fresh);
+        }
+    }
+
+    /// Passes by what is known of records below `position`: they were read from the log.
+    fn pass(&mut self, position: Position) {
+        while let Some(unit) = self.fresh.units.get(self.done).filter(|u| u.position < position) {
+            self.done_hashes += unit.hashes as usize;
+            self.done += 1;
         }
     }
 
     /// Applies the records from `position` on that are known, as far as the reader sees; nothing
     /// if the one at `position` is not.
     fn apply(&mut self, engine: &Engine, reader: &LogReader, position: Position) -> Option<Piece> {
-        let known = &self.fresh[self.done..];
-        // What was read from the log meanwhile is done.
-        self.done += known.partition_point(|unit| unit.position < position);
-        let known = &self.fresh[self.done..];
+        self.pass(position);
+        let known = &self.fresh.units[self.done..];
         if known.first()?.position != position {
             return None;
         }
@@ -111,10 +143,13 @@ impl Indexing {
         let end = segment.end().min(reader.end());
         let count = known.partition_point(|unit| unit.end() <= end).min(STEP_RECORDS);
         let last = *known[..count].last()?;
+        let times = known[..count].iter().map(|unit| (unit.position, unit.end(), unit.store_ms));
+        engine.queues.times().note(times);
         for at in self.done..self.done + count {
-            self.add(engine, self.fresh[at]);
+            self.add(engine, self.fresh.units[at]);
         }
-        self.done += count;
+        self.add_keys(engine, position, count);
+        self.pass(last.end());
         segment.set_last_store_ms(last.store_ms);
         let last_record = Some((last.position, last.store_ms));
         Some(Piece { end: last.end(), records: count, last: last_record })
@@ -129,72 +164,99 @@ impl Indexing {
         let FreshUnit { position, size, offset, tag_code, .. } = fresh;
         engine.queues.add(queue, offset, Unit { position, size, tag_code });
     }
-}
 
-/// What was applied in one go.
-struct Piece {
-    end: Position,
-    records: usize,
-    /// Where the last record begins, and its store time.
-    last: Option<(Position, i64)>,
-}
-
-/// Applies the records that stand whole in the next bytes, at least one or a padding. Asking for
-/// bytes costs a system call, so it is done once for a piece and not for every record.
-fn apply_piece(engine: &Engine, reader: &mut LogReader, position: Position) -> Result<Piece> {
-    let left = reader.readable(position)?;
-    for look in [left.min(PIECE_BYTES), left] {
-        let span = reader.span(position, u32::try_from(look).expect("less than a segment"))?;
-        let segment = reader.segment(span);
-        let piece = apply_all(engine, reader.bytes(span), position, segment.end());
-        if let Some((_, store_ms)) = piece.last {
-            segment.set_last_store_ms(store_ms);
+    /// Adds the next `count` known records to the key index, if that is as far as `position`. What
+    /// fails is read from the log later.
+    fn add_keys(&mut self, engine: &Engine, position: Position, count: usize) {
+        let mut keys = engine.keys.writer();
+        if !engine.keys.is_kept() || keys.done() != position {
+            return;
         }
-        if piece.end > position {
-            return Ok(piece);
-        }
-        // Perhaps only a part of a record was looked at.
-    }
-    Err(damaged(reader, position))
-}
-
-/// Applies records up to the first thing that is not a whole one.
-fn apply_all(engine: &Engine, bytes: &[u8], start: Position, segment_end: Position) -> Piece {
-    let mut piece = Piece { end: start, records: 0, last: None };
-    while let Some(rest) = bytes.get((piece.end - start) as usize..) {
-        match at(rest, piece.end.get(), Check::Structure) {
-            Found::Record(view) => {
-                fetch_after_next(rest, view.bytes().len());
-                engine.queues.apply(&view);
-                piece.last = Some((piece.end, view.store_ms()));
-                piece.records += 1;
-                piece.end += u64::from(view.size());
+        let units = &self.fresh.units[self.done..self.done + count];
+        let mut hashes = &self.fresh.hashes[self.done_hashes..];
+        for unit in units {
+            let (own, rest) = hashes.split_at(unit.hashes as usize);
+            let ahead = rest.get(AHEAD_HASHES..AHEAD_HASHES + own.len()).unwrap_or_default();
+            keys.fetch_ahead(ahead);
+            if let Err(error) = keys.add(unit.position, unit.store_ms, own) {
+                drop(keys);
+                return self.tell(&error);
             }
-            Found::Padding => {
-                piece.end = segment_end;
+            hashes = rest;
+        }
+        keys.advance(units.last().map_or(position, FreshUnit::end));
+    }
+
+    /// Applies the records of the next piece of the log.
+    fn read(&mut self, engine: &Engine, position: Position) -> Result<Piece> {
+        let mut keys = engine.keys.writer();
+        let mut adding = engine.keys.is_kept() && keys.done() == position;
+        let mut failed = None;
+        let hashes = &mut self.hashes;
+        let piece = engine.log.walk_piece(position, &mut |view| {
+            engine.queues.apply(view);
+            if adding && let Err(error) = add_record(&mut keys, view, hashes) {
+                (adding, failed) = (false, Some(error));
+            }
+        })?;
+        if adding {
+            keys.advance(piece.end);
+        }
+        drop(keys);
+        failed.inspect(|error| self.tell(error));
+        Ok(piece)
+    }
+
+    /// Adds the keys of records that are in the queues already, `pieces` pieces of them at most.
+    ///
+    /// # Errors
+    /// What the disk says; call again, nothing is lost.
+    pub fn catch_up_keys(&mut self, engine: &Engine, pieces: usize) -> Result<()> {
+        let mut keys = engine.keys.writer();
+        for _ in 0..pieces {
+            let position = keys.done().max(engine.log.start());
+            if position >= engine.indexed.load() {
                 break;
             }
-            Found::Nothing | Found::Damaged(_) => break,
+            let mut outcome = Ok(());
+            let hashes = &mut self.hashes;
+            let walked = engine.log.walk_piece(position, &mut |view| {
+                if outcome.is_ok() {
+                    outcome = add_record(&mut keys, view, hashes);
+                }
+            });
+            outcome?;
+            let end = match walked {
+                Ok(piece) => piece.end,
+                Err(error) => behind(engine, position, error)?,
+            };
+            keys.advance(end);
+        }
+        Ok(())
+    }
+
+    /// Logs why the key index is not written, once.
+    fn tell(&mut self, error: &crate::error::Error) {
+        let text = error.to_string();
+        if self.failure != text {
+            log::warn!("the key index falls behind: {text}");
+            self.failure = text;
         }
     }
-    piece
 }
 
-/// Records usually are of one size: the two ends of the one after the next, of which the
-/// appender's core has the bytes, are asked for while this one is applied. The processor does
-/// that itself where records are short.
-fn fetch_after_next(rest: &[u8], size: usize) {
-    if size < 2 * (HEADER_BYTES + PROPERTIES_BYTES) {
-        return;
+fn add_record(keys: &mut KeyWriter, view: &MessageView<'_>, hashes: &mut Vec<u32>) -> Result<()> {
+    hashes.clear();
+    hash_record(view, hashes);
+    keys.add(Position::new(view.position()), view.store_ms(), hashes)
+}
+
+/// Where records go on behind what cannot be read. Over a hole the index is not whole: it is
+/// built anew once that part of the log is back.
+fn behind(engine: &Engine, position: Position, error: crate::error::Error) -> Result<Position> {
+    if error.kind() == ErrorKind::Offline {
+        engine.keys.distrust();
     }
-    let (start, end) = (2 * size, 3 * size);
-    fetch_ahead(rest, start..end.min(start + HEADER_BYTES));
-    fetch_ahead(rest, start.max(end - PROPERTIES_BYTES.min(size))..end);
-}
-
-fn damaged(reader: &LogReader, position: Position) -> Error {
-    let path = reader.snapshot().find(position).map(|segment| segment.path().to_owned());
-    Error::new(ErrorKind::Corrupt, "the log holds no record where one was appended")
-        .at(&path.unwrap_or_default())
-        .with_offset(position.get())
+    let behind = engine.log.behind(position, &error)?;
+    behind.ok_or(error).map(|behind| behind.min(engine.indexed.load()))
 }

@@ -14,12 +14,12 @@ mod reserve;
 mod threads;
 mod watch;
 
-pub use checkpoint::{CheckpointStep, LEDGER};
+pub use checkpoint::{CATALOGUE, CheckpointStep, LEDGER};
 pub use clean::{CleanStep, Dropped};
 pub use disks::Disks;
 pub use engine::{Engine, Parts};
 pub use flush::FlushStep;
-pub use fresh::{Fresh, FreshUnit};
+pub use fresh::{Fresh, FreshUnit, Notes};
 pub use index::IndexStep;
 pub use prepare::{PrepareStep, STEP_BYTES as PREPARE_STEP_BYTES};
 pub use probe::ProbeStep;

@@ -21,6 +21,9 @@ pub struct Golden {
     pub root: PathBuf,
     pub paths: Vec<PathBuf>,
     pub expected: Value,
+    /// How large its index files are.
+    slots: Option<u32>,
+    entries: Option<u32>,
     _folder: TempDir,
 }
 
@@ -46,12 +49,15 @@ impl Golden {
             None => vec![root.join("commitlog")],
         };
         let expected = json(&source.join("expected.json"));
-        Self { root, paths, expected, _folder: folder }
+        let size = |name: &str| config["set"][name].as_u64().map(|size| size as u32);
+        let (slots, entries) = (size("maxHashSlotNum"), size("maxIndexNum"));
+        Self { root, paths, expected, slots, entries, _folder: folder }
     }
 
-    /// Options that name the directories and nothing else: lengths are found from the files.
+    /// Options that name the directories, and the sizes that no file tells.
     pub fn options(&self) -> Options {
         let named = Options::new().background(false);
+        let named = named.index_slots(self.slots).index_entries(self.entries);
         self.paths.iter().fold(named, |options, path| options.directory(path))
     }
 

@@ -193,7 +193,7 @@ fn without(golden: &Golden, left_off: usize) -> Options {
     options
 }
 
-/// Slots 0, 8 and 40 of `checkpoint` say to RocketMQ what its own would (format: section 5).
+/// Slots 0, 8 and 40 of `checkpoint` say to RocketMQ what its own would (format: section 6).
 #[test]
 fn the_checkpoint_is_what_rocketmq_writes() {
     for name in AGREED {

@@ -28,6 +28,7 @@ pub fn status(status: ReadStatus) -> &'static str {
         ReadStatus::AtEnd => "at_end",
         ReadStatus::TooLarge => "too_large",
         ReadStatus::Removed => "removed",
+        ReadStatus::NoMatch => "no_match",
     }
 }
 

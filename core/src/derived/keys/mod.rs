@@ -1,0 +1,19 @@
+//! The key index: which records have a key, in RocketMQ's index files (`FORMAT.md`, section 5).
+//!
+//! It knows hashes alone, so whoever looks something up compares the record. It follows the log on
+//! its own: where it is behind, because files were lost or could not be written, the rest is read
+//! from the log until it has caught up.
+
+mod chain;
+mod file;
+mod hash;
+mod index;
+mod name;
+#[cfg(test)]
+mod tests;
+mod writer;
+
+pub use file::{IndexFile, Shape, Summary};
+pub use hash::{KeyKind, KeySeed, hash_message, hash_record};
+pub use index::{Catalogue, KeyIndex, KeyShelf, KeySync, Source};
+pub use writer::KeyWriter;

@@ -116,6 +116,7 @@ fn status(status: ReadStatus) -> &'static str {
         ReadStatus::AtEnd => "at_end",
         ReadStatus::TooLarge => "too_large",
         ReadStatus::Removed => "removed",
+        ReadStatus::NoMatch => "no_match",
     }
 }
 

@@ -8,7 +8,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::base::sync::{AtomicU64, Condvar, Mutex, Ordering, wait_for};
+use crate::base::sync::{AtomicU64, Condvar, Mutex, Ordering, wait_while};
 
 /// All who wait for something of one store. Any thread may use it.
 #[derive(Debug)]
@@ -149,7 +149,8 @@ impl<T> Waiter<T> {
         if before.answer != Answer::NotYet || timeout.is_zero() {
             return before.answer;
         }
-        let state = wait_for(&self.told, state, timeout);
+        let is_untold = |state: &mut State| state.times == before.times;
+        let state = wait_while(&self.told, state, timeout, is_untold);
         let was_told = state.times > before.times && state.answer == Answer::NotYet;
         if was_told { Answer::Told } else { state.answer }
     }

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use parking_lot::Mutex;
-
+use crate::base::sync::Mutex;
 use crate::base::units::{Position, QueueOffset};
 use crate::derived::files::{Shelf, UnitFiles};
 use crate::derived::unit::{UNIT_BYTES, Unit, visit_tagged};

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::Mutex;
-
+use crate::base::sync::Mutex;
 use crate::base::units::{Position, QueueOffset};
 use crate::derived::files::{Shelf, UnitFiles};
 use crate::derived::queue::{Bounds, Queue};

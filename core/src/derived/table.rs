@@ -9,9 +9,9 @@ use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use parking_lot::Mutex;
 use rustc_hash::FxHasher;
 
+use crate::base::sync::Mutex;
 use crate::derived::queue::Queue;
 
 /// Chains; 64 KiB of memory. Stores have some thousand queues at most.

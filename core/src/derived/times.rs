@@ -4,8 +4,7 @@
 //! whose records may be older than one before it. Outside of runs store times never fall, so that
 //! a bisection is right there; runs are few and short, and are looked through.
 
-use parking_lot::Mutex;
-
+use crate::base::sync::Mutex;
 use crate::base::units::Position;
 
 /// More runs are joined with their neighbours.

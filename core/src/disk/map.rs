@@ -30,11 +30,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering, compiler_fence};
 
 use memmap2::{Advice, MmapRaw};
-use parking_lot::Mutex;
 
 use super::Access;
 use super::changes::Changes;
 use super::resident::Resident;
+use crate::base::sync::Mutex;
 use crate::base::watermark::Published;
 use crate::error::{Error, Result};
 

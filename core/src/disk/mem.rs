@@ -13,12 +13,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Weak};
 
-use parking_lot::Mutex;
-
 use self::body::Body;
 use self::file::MemFile;
 use self::names::{Names, Node, canonical};
 use super::{Access, Allocation, Disk, Entry, EntryKind, File, Lock, Space, Stat, failed};
+use crate::base::sync::Mutex;
 use crate::error::{Error, ErrorKind, Result};
 
 /// The space of a disk for which nobody set one: 1 TiB.

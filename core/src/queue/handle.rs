@@ -5,8 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use parking_lot::Mutex;
-
+use crate::base::sync::Mutex;
 use crate::base::units::Position;
 use crate::disk::{Clock, Disk, Lock, OsClock, OsDisk};
 use crate::error::{Error, ErrorKind, Result};

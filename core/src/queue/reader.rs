@@ -6,6 +6,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use crate::base::sync::MutexGuard;
 use crate::base::units::Position;
 use crate::base::waiting::{Answer, Waiter};
 use crate::base::watermark::Published;
@@ -278,7 +279,7 @@ impl QueueReader {
     }
 
     /// The cursor, of an open queue.
-    fn open(&self) -> Result<parking_lot::MutexGuard<'_, Reading>> {
+    fn open(&self) -> Result<MutexGuard<'_, Reading>> {
         self.line.check_open()?;
         let state = self.cursor.state.lock();
         match state.is_removed {

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::Mutex;
-
+use crate::base::sync::Mutex;
 use crate::base::units::Position;
 use crate::base::watermark::Published;
 use crate::error::{Error, ErrorKind, Result};

@@ -3,8 +3,7 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
-use parking_lot::Mutex;
-
+use crate::base::sync::Mutex;
 use crate::error::{Error, ErrorKind, Result};
 use crate::segment::Segment;
 use crate::segment::eviction::{Rank, Scopes};

@@ -3,8 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use parking_lot::RwLock;
-
+use crate::base::sync::RwLock;
 use crate::base::units::Position;
 use crate::segment::Segment;
 

@@ -8,9 +8,9 @@ use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use parking_lot::Mutex;
 use rustc_hash::FxHashMap;
 
+use crate::base::sync::Mutex;
 use crate::base::units::Position;
 use crate::disk::{Access, Disk};
 use crate::error::Result;

@@ -3,8 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use parking_lot::{Mutex, RwLock};
-
+use crate::base::sync::{Mutex, RwLock};
 use crate::base::units::Position;
 use crate::disk::{Allocation, Disk, File};
 use crate::error::{Error, ErrorKind, Result};

@@ -5,8 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use parking_lot::Mutex;
-
+use crate::base::sync::Mutex;
 use crate::base::units::{Position, QueueOffset};
 use crate::base::watermark::Published;
 use crate::derived::Bounds;

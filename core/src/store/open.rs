@@ -10,8 +10,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
+use crate::base::sync::Mutex;
 use crate::base::units::Position;
 use crate::checkpoint::{Ledger, Marks, MarksFile, RocketmqCheckpoint};
 use crate::derived::{KeyIndex, Queues, Shelf};

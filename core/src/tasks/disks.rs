@@ -2,8 +2,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::Mutex;
-
+use crate::base::sync::Mutex;
 use crate::directory::Directory;
 use crate::error::{Error, ErrorKind, Result};
 use crate::retention::{self, Policy, Pressure, Refusal, Role, Usage};

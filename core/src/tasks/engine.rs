@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
-use parking_lot::Mutex;
-
+use crate::base::sync::Mutex;
 use crate::base::units::Position;
 use crate::base::waiting::Waiting;
 use crate::base::watermark::Watermark;

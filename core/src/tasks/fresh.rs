@@ -4,8 +4,7 @@
 //! time of a small append. What is here is only a short cut. Whatever is not, because it came from
 //! an earlier process or because the list was full, is read from the log.
 
-use parking_lot::Mutex;
-
+use crate::base::sync::Mutex;
 use crate::base::units::Position;
 
 /// So many records may wait, 3 MiB of them; then they are read from the log after all.

@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use parking_lot::{Condvar, Mutex};
-
+use crate::base::sync::{Condvar, Mutex, wait_while};
 use crate::disk::Clock;
 use crate::error::{Error, ErrorKind, Result};
 use crate::log::Poison;
@@ -56,10 +55,8 @@ impl Bell {
 
     /// Sleeps until it is rung, at most so long. Says whether it was rung.
     fn wait(&self, longest: Duration) -> bool {
-        let mut rung = self.rung.lock();
-        if !*rung {
-            self.wake.wait_for(&mut rung, longest);
-        }
+        let rung = self.rung.lock();
+        let mut rung = wait_while(&self.wake, rung, longest, |rung| !*rung);
         std::mem::take(&mut *rung)
     }
 }

@@ -6,8 +6,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use parking_lot::Mutex;
-
+use crate::base::sync::Mutex;
 use crate::base::waiting::Waiter;
 use crate::derived::{Queue, Queues};
 use crate::disk::Event;

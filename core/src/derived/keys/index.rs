@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 
-use parking_lot::{Mutex, MutexGuard, RwLock};
-
+use crate::base::sync::{Mutex, MutexGuard, RwLock};
 use crate::base::units::Position;
 use crate::derived::keys::chain::Chain;
 use crate::derived::keys::file::{IndexFile, Shape, Summary};

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use parking_lot::Mutex;
-
 use super::super::HeapMemory;
 use super::super::changes::BLOCK_BYTES;
+use crate::base::sync::Mutex;
 
 /// The unit in which a crash keeps old or new bytes.
 const SECTOR_BYTES: u64 = 512;

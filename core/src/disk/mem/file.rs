@@ -4,12 +4,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use parking_lot::Mutex;
-
 use super::super::{Access, File, HeapMemory, Map};
 use super::State;
 use super::body::Body;
 use super::names::{Node, canonical};
+use crate::base::sync::Mutex;
 use crate::error::{Error, ErrorKind, Result};
 
 /// One handle of a file.

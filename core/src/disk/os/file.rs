@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use memmap2::{MmapOptions, MmapRaw};
-use parking_lot::Mutex;
 
 use super::super::{Access, Allocation, File, Map, failed};
 use super::calls::{self, Blocks};
 use super::{PRIVATE_DIR, UNNAMED_PREFIX, open_to_read, rename_to_free};
+use crate::base::sync::Mutex;
 use crate::error::{Error, ErrorKind, Result};
 
 /// The unit of `st_blocks`, whatever the file system's own.

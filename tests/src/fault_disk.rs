@@ -5,6 +5,7 @@
 //! survive: a disk that says "done" and did nothing. Lies exist to prove that the checkers of a
 //! simulation would notice a broken engine.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard};
 
@@ -406,6 +407,11 @@ impl File for FaultFile {
     fn sync(&self) -> Result<()> {
         self.enter(Operation::Sync)?;
         if self.disk.says(Lie::Sync) { Ok(()) } else { self.inner.sync() }
+    }
+
+    fn sync_range(&self, map: &Map, range: Range<u64>) -> Result<()> {
+        self.enter(Operation::Sync)?;
+        if self.disk.says(Lie::Sync) { Ok(()) } else { self.inner.sync_range(map, range) }
     }
 
     fn next_data(&self, from: u64) -> Result<Option<u64>> {

@@ -161,7 +161,7 @@ impl Draft {
         let mut out = Vec::new();
         let messages = self.messages(&world.model.lines);
         let size = |message: &Message<'_>| encode(message, &encoding, &id, &mut out).expect("fits");
-        messages.iter().map(size).map(|range| range.len() as u64).collect()
+        messages.iter().map(size).map(|len| len as u64).collect()
     }
 
     /// Adds the messages to the model, from `position` on.

@@ -14,7 +14,7 @@ use loom::sync as system;
 #[cfg(not(loom))]
 use std::sync as system;
 
-pub use system::atomic::{AtomicU64, Ordering};
+pub use system::atomic::{AtomicU32, AtomicU64, Ordering};
 pub use system::{Condvar, MutexGuard};
 
 /// A lock.

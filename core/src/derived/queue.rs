@@ -137,15 +137,28 @@ impl Queue {
         self.next.0.fetch_max(floor, Ordering::Relaxed);
     }
 
-    /// Adds the unit of message `offset`. A unit that is there already is left alone, a gap is
-    /// filled with units that point to nothing. Not visible before [`Queue::publish`]. Says
-    /// whether it is the first unit that waits. `guarded`: the record has a checksum over all of
-    /// it.
-    pub(super) fn add(&self, offset: u64, unit: Unit, guarded: bool) -> bool {
+    /// Adds the units of the messages from `first` on. A unit that is there already is left alone,
+    /// a gap is filled with units that point to nothing. Not visible before [`Queue::publish`].
+    /// Says whether the first unit that waits is among them. `guarded`: each record has a checksum
+    /// over all of it.
+    pub(super) fn add(&self, first: u64, units: &[Unit], guarded: bool) -> bool {
         let mut state = self.state.0.lock();
-        let is_first = state.units.is_empty();
+        let waited = !state.units.is_empty();
+        for (number, unit) in units.iter().enumerate() {
+            if self.takes(&mut state, first + number as u64, guarded) {
+                state.units.extend_from_slice(&unit.encode());
+            }
+        }
+        !waited && !state.units.is_empty()
+    }
+
+    /// Whether the unit of message `offset` belongs behind those that wait; if so it goes there.
+    fn takes(&self, state: &mut Pending, offset: u64, guarded: bool) -> bool {
         let mut end = state.end();
-        if offset < end && self.is_vacant(&state) {
+        if offset == end && (1..=MAX_OFFSET).contains(&offset) {
+            return true;
+        }
+        if offset < end && self.is_vacant(state) {
             // What the files seemed to tell is not so: a crash lost those before them.
             self.next.0.store(offset, Ordering::Relaxed);
             end = 0;
@@ -154,15 +167,14 @@ impl Queue {
             return false;
         }
         if end == 0 {
-            self.begin(&mut state, offset);
+            self.begin(state, offset);
         } else if offset > end {
             log::warn!("queue {}/{}: no messages {end}..{offset}", self.topic, self.id);
             for _ in end..offset {
                 state.units.extend_from_slice(&Unit::FILLER.encode());
             }
         }
-        state.units.extend_from_slice(&unit.encode());
-        is_first
+        true
     }
 
     /// A record of RocketMQ's without a checksum over its header may say anything: no file can

@@ -134,10 +134,10 @@ impl Queues {
         numbered
     }
 
-    /// Adds the unit of a message whose place is known; it becomes visible with
-    /// [`Queues::publish`].
-    pub fn add(&self, queue: &Arc<Queue>, offset: u64, unit: Unit) {
-        if queue.add(offset, unit, true) {
+    /// Adds the units of messages that follow each other and whose places are known, from offset
+    /// `first` on; they become visible with [`Queues::publish`].
+    pub fn add(&self, queue: &Arc<Queue>, first: u64, units: &[Unit]) {
+        if queue.add(first, units, true) {
             self.touched.lock().unpublished.push(Arc::clone(queue));
         }
     }
@@ -159,7 +159,7 @@ impl Queues {
             return;
         }
         let queue = self.find_or_make(view.topic(), view.queue());
-        if queue.add(view.queue_offset(), Unit::of(view), view.has_record_checksum()) {
+        if queue.add(view.queue_offset(), &[Unit::of(view)], view.has_record_checksum()) {
             self.touched.lock().unpublished.push(Arc::clone(queue));
         }
     }

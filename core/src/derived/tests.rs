@@ -165,10 +165,10 @@ fn an_absurd_offset_is_left_out() {
     let shelf = shelf(&Arc::new(MemDisk::new()), Access::Write);
     let queue = queue::Queue::empty("T", 0, &shelf, "/cq/T/0".into());
     let unit = Unit { position: Position::ZERO, size: 200, tag_code: 0 };
-    assert!(!queue.add(u64::MAX, unit, true), "no file name can tell it");
-    assert!(queue.add(7, unit, false));
-    assert!(!queue.add(8 + (1 << 20) + 1, unit, false));
-    assert!(!queue.add(u64::MAX / 40, unit, true));
+    assert!(!queue.add(u64::MAX, &[unit], true), "no file name can tell it");
+    assert!(queue.add(7, &[unit], false));
+    assert!(!queue.add(8 + (1 << 20) + 1, &[unit], false));
+    assert!(!queue.add(u64::MAX / 40, &[unit], true));
     queue.publish(true).unwrap();
     assert_eq!(queue.bounds().max.get(), 8);
 }
@@ -278,7 +278,7 @@ fn several_queues_follow_at_once() {
     for id in 0..3 {
         let queue = queues.find_or_make("U", id);
         let unit = Unit { position: Position::new(u64::from(id) * 1000), size: 9, tag_code: 0 };
-        queue.add(0, unit, true);
+        queue.add(0, &[unit], true);
         queue.publish(true).unwrap();
     }
     queues.drop_before(Position::new(1000)).unwrap();

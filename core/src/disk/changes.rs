@@ -37,14 +37,24 @@ impl Changes {
         self.stain(range);
     }
 
-    /// The range that changed since [`Changes::take_dirty`].
+    /// The range that changed and was not taken since ([`Changes::take_dirty`]).
     pub fn dirty(&self) -> Range<u64> {
         self.dirty.clone()
     }
 
-    /// The range that changed since the last call.
-    pub fn take_dirty(&mut self) -> Range<u64> {
-        std::mem::take(&mut self.dirty)
+    /// The part of `range` that changed since it was last taken. What changed on both sides of it
+    /// leaves it among what changed.
+    pub fn take_dirty(&mut self, range: Range<u64>) -> Range<u64> {
+        let dirty = self.dirty();
+        let taken = dirty.start.max(range.start)..dirty.end.min(range.end);
+        match (taken.start == dirty.start, taken.end == dirty.end) {
+            _ if taken.is_empty() => return 0..0,
+            (true, true) => self.dirty = 0..0,
+            (true, false) => self.dirty.start = taken.end,
+            (false, true) => self.dirty.end = taken.start,
+            (false, false) => {}
+        }
+        taken
     }
 
     /// How many blocks of `range` were written.
@@ -111,10 +121,24 @@ mod tests {
     }
 
     #[test]
+    fn a_part_of_what_changed_is_taken() {
+        let mut changes = Changes::default();
+        changes.touch(100..900);
+        assert_eq!(changes.take_dirty(0..100), 0..0);
+        assert_eq!(changes.take_dirty(50..300), 100..300);
+        assert_eq!(changes.dirty(), 300..900);
+        assert_eq!(changes.take_dirty(400..500), 400..500);
+        assert_eq!(changes.dirty(), 300..900, "one range cannot tell of two");
+        assert_eq!(changes.take_dirty(800..1000), 800..900);
+        assert_eq!(changes.take_dirty(0..1000), 300..800);
+        assert!(changes.dirty().is_empty());
+    }
+
+    #[test]
     fn clearing_forgets_whole_blocks_only() {
         let mut changes = Changes::default();
         changes.touch(0..3 * 4096);
-        assert_eq!(changes.take_dirty(), 0..3 * 4096);
+        assert_eq!(changes.take_dirty(0..u64::MAX), 0..3 * 4096);
         changes.clear(100..2 * 4096 + 100);
         assert_eq!(changes.dirty(), 100..2 * 4096 + 100);
         assert_eq!(changes.written_blocks(0..3 * 4096), 2);

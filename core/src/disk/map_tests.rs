@@ -85,7 +85,7 @@ fn heap_memory_knows_what_changed() {
     map.writer().unwrap().put(4096, b"by map");
     memory.write(10, b"by call");
     assert_eq!(memory.changes().dirty(), 10..4102);
-    memory.sync_into(&mut durable);
+    memory.sync_into(&mut durable, 0..u64::MAX);
     assert_eq!((&durable[10..17], &durable[4096..4102]), (&b"by call"[..], &b"by map"[..]));
     assert_eq!(memory.changes().dirty(), 0..0);
     memory.clear(0..4096);
@@ -111,7 +111,7 @@ fn readers_below_the_mark_do_not_race_with_the_writer() {
         });
         scope.spawn(|| {
             let mut durable = vec![0; 64 * RECORD as usize];
-            (0..8).for_each(|_| memory.sync_into(&mut durable));
+            (0..8).for_each(|_| memory.sync_into(&mut durable, 0..u64::MAX));
         });
         for _ in 0..2 {
             scope.spawn(|| {

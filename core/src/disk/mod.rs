@@ -48,6 +48,7 @@ pub use words::Words;
 
 use std::fmt::Debug;
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -213,6 +214,11 @@ pub trait File: Send + Sync + Debug {
 
     /// Makes everything written so far durable. A failure is final for this file.
     fn sync(&self) -> Result<()>;
+
+    /// Makes the bytes of `range` durable, which was written through `map`, one of its own maps.
+    /// What was written elsewhere may stay as it is: pages that were made ready ahead of an
+    /// appender are not worth writing. A failure is final for this file.
+    fn sync_range(&self, map: &Map, range: Range<u64>) -> Result<()>;
 
     /// The first byte at or after `from` that the file system has data for; ranges that were
     /// never written may be skipped, written zeros may be reported.

@@ -28,7 +28,8 @@ impl Log {
             part.segment.file()?.write_at(part.at, &part.bytes)?;
         }
         for segment in self.unflushed(target) {
-            segment.sync()?;
+            let unflushed = self.flushed().max(segment.base())..target.min(segment.end());
+            segment.sync_range(unflushed)?;
             if segment.end() <= target {
                 segment.close_file();
             }

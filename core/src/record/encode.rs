@@ -2,7 +2,6 @@
 //! [`stamp`] under it.
 
 use std::net::SocketAddr;
-use std::ops::Range;
 
 use super::layout::{
     BODY_CHECKSUM, BORN_HOST, BORN_MS, FLAG, MAGIC, MAGIC_PADDING, MAGIC_V1, MAGIC_V2,
@@ -33,7 +32,7 @@ pub struct Encoding {
     pub store_host: SocketAddr,
 }
 
-/// Appends the record of `message` to `out` and returns where in `out` it lies. Position, queue
+/// Appends the record of `message` to `out` and returns its length in bytes. Position, queue
 /// offset and time are left for [`stamp`]. `unique_id` becomes property `UNIQ_KEY` unless the
 /// message has one.
 ///
@@ -46,7 +45,7 @@ pub fn encode(
     encoding: &Encoding,
     unique_id: &UniqueId,
     out: &mut Vec<u8>,
-) -> Result<Range<usize>> {
+) -> Result<usize> {
     let lengths = Lengths::checked(message, encoding)?;
     let start = out.len();
     out.reserve(lengths.record);
@@ -56,7 +55,7 @@ pub fn encode(
     out.extend_from_slice(&(lengths.properties as u16).to_be_bytes());
     push_properties(message, encoding, lengths.adds_unique_id.then_some(unique_id), out);
     assert_eq!(out.len() - start, lengths.record, "lengths and bytes of a record agree");
-    Ok(start..out.len())
+    Ok(lengths.record)
 }
 
 /// The lengths of a record's parts, in bytes, all within their limits.
@@ -169,17 +168,48 @@ fn pair_bytes(name: usize, value: usize) -> usize {
 /// part keys. Other texts must not hold the separators, nor NUL, by which a torn record is known
 /// (bytes up to 0x02).
 fn check_text(what: &str, text: &str, highest: u8) -> Result<()> {
-    let is_bad = |byte: u8| byte <= highest || (byte == 0x7F && highest == 0x20);
-    let any_bad = text.bytes().fold(false, |any, byte| any | is_bad(byte));
-    if !any_bad && !text.is_empty() {
+    if !text.is_empty() && all_words(text.as_bytes(), |word| is_text(word, highest)) {
         return Ok(());
     }
+    Err(bad_text(what, text, highest))
+}
+
+/// Whether `fine` holds for all words that cover the bytes: some lie twice in them, and where
+/// there are less than four, other ones that are always fine fill the word.
+fn all_words(bytes: &[u8], fine: impl Fn(u64) -> bool) -> bool {
+    let (words, _) = bytes.as_chunks::<8>();
+    let last = match (bytes.last_chunk::<8>(), bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        (Some(last), ..) => u64::from_be_bytes(*last),
+        (None, Some(first), Some(last)) => {
+            u64::from(u32::from_be_bytes(*first)) << 32 | u64::from(u32::from_be_bytes(*last))
+        }
+        _ => bytes.iter().fold(EVERY * 0x40, |word, byte| word << 8 | u64::from(*byte)),
+    };
+    words.iter().fold(fine(last), |all, word| all & fine(u64::from_be_bytes(*word)))
+}
+
+/// Times a byte: that byte eight times.
+const EVERY: u64 = 0x0101_0101_0101_0101;
+
+/// Whether none of eight bytes is bad in a text, see [`check_text`].
+fn is_text(word: u64, highest: u8) -> bool {
+    let any_below = |word: u64, limit: u8| {
+        word.wrapping_sub(EVERY * u64::from(limit)) & !word & (EVERY * 0x80) != 0
+    };
+    let is_key = highest == 0x20;
+    let is_bad = any_below(word, highest + 1) || (is_key && any_below(word ^ (EVERY * 0x7F), 1));
+    !is_bad
+}
+
+#[cold]
+fn bad_text(what: &str, text: &str, highest: u8) -> Error {
+    let is_bad = |byte: u8| byte <= highest || (byte == 0x7F && highest == 0x20);
     match text.bytes().enumerate().find(|&(_, byte)| is_bad(byte)) {
-        None => Err(invalid(format!("a {what} is empty"))),
+        None => invalid(format!("a {what} is empty")),
         Some((at, byte)) => {
             let text =
                 format!("byte {at} of {what} {text:?} is 0x{byte:02x}, which is not allowed");
-            Err(invalid(text).with_offset(at as u64))
+            invalid(text).with_offset(at as u64)
         }
     }
 }
@@ -234,7 +264,27 @@ fn put_host(header: &mut [u8], at: usize, host: SocketAddr) -> usize {
 fn push_topic(topic: &str, out: &mut Vec<u8>) {
     let len = (topic.len() as u16).to_be_bytes();
     out.extend_from_slice(&len[2 - topic_width(topic)..]);
-    out.extend_from_slice(topic.as_bytes());
+    push_text(topic, out);
+}
+
+/// Texts are short: calling for a copy of each costs more than copying.
+#[inline]
+fn push_text(text: &str, out: &mut Vec<u8>) {
+    let mut rest = text.as_bytes();
+    if rest.len() > 64 {
+        return out.extend_from_slice(rest);
+    }
+    while let Some((word, after)) = rest.split_first_chunk::<8>() {
+        out.extend_from_slice(word);
+        rest = after;
+    }
+    if let Some((word, after)) = rest.split_first_chunk::<4>() {
+        out.extend_from_slice(word);
+        rest = after;
+    }
+    for byte in rest {
+        out.push(*byte);
+    }
 }
 
 fn push_properties(
@@ -247,7 +297,10 @@ fn push_properties(
         push_keys(message.keys, out);
     }
     if let Some(unique_id) = unique_id {
-        push_pair(property::UNIQ_KEY, unique_id.as_str(), out);
+        out.extend_from_slice(property::UNIQ_KEY.as_bytes());
+        out.push(NAME_END);
+        out.extend_from_slice(unique_id.as_bytes());
+        out.push(VALUE_END);
     }
     if let Some(tags) = message.tags {
         push_pair(property::TAGS, tags, out);
@@ -265,16 +318,16 @@ fn push_keys(keys: &[&str], out: &mut Vec<u8>) {
     let mut separator = NAME_END;
     for key in keys {
         out.push(separator);
-        out.extend_from_slice(key.as_bytes());
+        push_text(key, out);
         separator = b' ';
     }
     out.push(VALUE_END);
 }
 
 fn push_pair(name: &str, value: &str, out: &mut Vec<u8>) {
-    out.extend_from_slice(name.as_bytes());
+    push_text(name, out);
     out.push(NAME_END);
-    out.extend_from_slice(value.as_bytes());
+    push_text(value, out);
     out.push(VALUE_END);
 }
 

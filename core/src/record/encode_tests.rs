@@ -23,8 +23,8 @@ fn encoding(record_checksum: bool, store_host: &str) -> Encoding {
 
 fn stamped(message: &Message<'_>, encoding: &Encoding) -> Vec<u8> {
     let mut out = Vec::new();
-    let range = encode(message, encoding, &UNIQUE_ID, &mut out).unwrap();
-    assert_eq!(range, 0..out.len());
+    let len = encode(message, encoding, &UNIQUE_ID, &mut out).unwrap();
+    assert_eq!(len, out.len());
     stamp(&mut out, &PLACE);
     out
 }
@@ -212,6 +212,27 @@ fn birth_is_the_time_of_storing_unless_given() {
     }
 }
 
+/// Texts are looked at eight bytes at a time: none may hide at any place of any length.
+#[test]
+fn a_bad_byte_is_found_wherever_it_stands() {
+    for (highest, bad) in [(0x20, &[0, 1, 2, 0x1F, 0x20, 0x7F][..]), (0x02, &[0, 1, 2])] {
+        for len in 1..=19 {
+            for at in 0..len {
+                for byte in 0..=0x7F_u8 {
+                    let mut text = ["\u{3}", "\u{7e}", "\u{21}"][len % 3].repeat(len).into_bytes();
+                    text.iter_mut().for_each(|byte| *byte = (*byte).max(highest + 1));
+                    text[at] = byte;
+                    let text = String::from_utf8(text).unwrap();
+                    let is_bad = byte <= highest || bad.contains(&byte);
+                    assert_eq!(check_text("t", &text, highest).is_err(), is_bad, "{text:?}");
+                }
+            }
+        }
+        assert!(check_text("t", "", highest).is_err());
+        assert!(check_text("t", "caf\u{e9}-\u{4f60}\u{597d}", highest).is_ok());
+    }
+}
+
 #[test]
 fn batch_members_are_distinct() {
     let encoding = encoding(true, V4);
@@ -219,7 +240,9 @@ fn batch_members_are_distinct() {
     let (mut out, mut ranges) = (Vec::new(), Vec::new());
     for body in 0..10_u8 {
         let message = Message::new("T", 0, std::slice::from_ref(&body)).keys(&["k"]);
-        ranges.push(encode(&message, &encoding, &ids.next(3), &mut out).unwrap());
+        let start = out.len();
+        let len = encode(&message, &encoding, &ids.next(3), &mut out).unwrap();
+        ranges.push(start..start + len);
     }
     for (queue_offset, range) in (0..).zip(&ranges) {
         let position = 1000 + range.start as u64;

@@ -47,12 +47,16 @@ pub struct UniqueIds {
     /// The next identifier's time in ms, times 2^16, plus its counter. It only grows: when a ms
     /// runs out of counters, or the clock stands still or steps back, it runs ahead of the clock.
     next: AtomicU64,
+    /// The month of the latest identifier that fell into another one: the day it began, since
+    /// 1970, and in the lower half its number.
+    month: AtomicU64,
 }
 
 const COUNTER_BITS: u32 = 16;
 /// Some 4,400 years; later times count as this one.
 const MAX_MS: i64 = 1 << 47;
 const DAY_MS: u64 = 86_400_000;
+const SHORTEST_MONTH_MS: u64 = 28 * DAY_MS;
 
 impl UniqueIds {
     /// A source of identifiers. `seed` tells apart processes that share an address and a process
@@ -69,7 +73,7 @@ impl UniqueIds {
         let mut process = [0; 12];
         put_hex(&mut process, 0, &address.to_be_bytes());
         put_hex(&mut process, 8, &(pid as u16).to_be_bytes());
-        Self { process, seed, next: AtomicU64::new(floor(now_ms)) }
+        Self { process, seed, next: AtomicU64::new(floor(now_ms)), month: AtomicU64::new(0) }
     }
 
     /// The next identifier, at `now_ms` since 1970.
@@ -80,7 +84,7 @@ impl UniqueIds {
             self.next.fetch_max(floor, Ordering::Relaxed);
         }
         let serial = self.next.fetch_add(1, Ordering::Relaxed);
-        let (month, month_ms) = month_of(serial >> COUNTER_BITS);
+        let (month, month_ms) = self.month_of(serial >> COUNTER_BITS);
         let mut digits = [0; 32];
         digits[..12].copy_from_slice(&self.process);
         // The time begins anew with every month: adding the month keeps a long run unique.
@@ -88,6 +92,19 @@ impl UniqueIds {
         put_hex(&mut digits, 20, &month_ms.to_be_bytes());
         put_hex(&mut digits, 28, &(serial as u16).to_be_bytes());
         UniqueId(digits)
+    }
+
+    /// As [`month_of`], which is asked only when a month begins, and in its last days.
+    fn month_of(&self, ms: u64) -> (u32, u32) {
+        let known = self.month.load(Ordering::Relaxed);
+        let since = ms.wrapping_sub((known >> 32) * DAY_MS);
+        if known > 0 && since < SHORTEST_MONTH_MS {
+            return (known as u32, since as u32);
+        }
+        let (month, month_ms) = month_of(ms);
+        let began = ms.saturating_sub(u64::from(month_ms)) / DAY_MS;
+        self.month.store(began << 32 | u64::from(month), Ordering::Relaxed);
+        (month, month_ms)
     }
 }
 
@@ -165,6 +182,15 @@ mod tests {
         let months = |ms| month_of(ms).0;
         assert_eq!(months(31 * DAY_MS), months(0) + 1);
         assert_eq!(months(365 * DAY_MS), months(0) + 12);
+    }
+
+    #[test]
+    fn a_month_that_is_known_is_the_month_that_is_computed() {
+        let ids = ids(7, 0);
+        for ms in (0..400).flat_map(|day| [0, 1, DAY_MS - 1].map(|ms| day * DAY_MS + ms)) {
+            let ms = [ms, MAX_MS as u64 - ms, 31 * DAY_MS + ms];
+            assert_eq!(ms.map(|ms| ids.month_of(ms)), ms.map(month_of), "{ms:?}");
+        }
     }
 
     #[test]

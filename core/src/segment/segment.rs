@@ -1,5 +1,6 @@
 //! One file of a line: its base, its length, its map while somebody needs it.
 
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
@@ -267,6 +268,22 @@ impl Segment {
     /// Notes that its directory was synced since the file got its name.
     pub fn set_named(&self) {
         self.named.store(true, Ordering::Release);
+    }
+
+    /// As [`Segment::sync`], of a range: of positions of its own that were written through its
+    /// map, if it has one.
+    ///
+    /// # Errors
+    /// As [`Segment::sync`].
+    pub fn sync_range(&self, range: Range<Position>) -> Result<()> {
+        let (file, map) = (self.file()?, self.open.lock().map.clone());
+        match map {
+            Some(map) => {
+                file.sync_range(&map, range.start - self.base..range.end - self.base)?;
+            }
+            None => file.sync()?,
+        }
+        self.settle_name()
     }
 
     /// Makes the file's name durable, the first time.

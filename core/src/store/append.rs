@@ -37,10 +37,17 @@ impl Receipt {
 #[derive(Debug, Default)]
 struct Draft {
     bytes: Vec<u8>,
-    records: Vec<Range<usize>>,
-    /// What the key index needs of the records, and how much of it each has.
+    records: Vec<Drafted>,
+    /// What the key index needs of the records.
     hashes: Vec<u32>,
-    hash_counts: Vec<u32>,
+}
+
+/// One of them: where its bytes are, its tag's code and how many of the hashes are its own.
+#[derive(Debug)]
+struct Drafted {
+    range: Range<usize>,
+    tag_code: i64,
+    hashes: u32,
 }
 
 /// A draft never keeps more memory than this between appends.
@@ -138,15 +145,17 @@ impl Store {
         let seed = KeySeed::of(messages[0].topic);
         for message in messages {
             let id = self.ids.next(now_ms);
-            let record = encode(message, &self.encoding, &id, &mut draft.bytes)?;
-            draft.records.push(record);
-            draft.hash_counts.push(hash_message(seed, message, &id, &mut draft.hashes));
+            let start = draft.bytes.len();
+            let len = encode(message, &self.encoding, &id, &mut draft.bytes)?;
+            let tag_code = message.tags.map_or(0, |tags| i64::from(java_hash(tags)));
+            let hashes = hash_message(seed, message, &id, &mut draft.hashes);
+            draft.records.push(Drafted { range: start..start + len, tag_code, hashes });
         }
         let first = &messages[0];
         let queue = self.engine.queues.find_or_make(first.topic, first.queue);
         let numbered = takes_offset(first);
         let placed = Cell::new(Placed::default());
-        let Draft { bytes, records, hashes, hash_counts } = draft;
+        let Draft { bytes, records, hashes } = draft;
         let position = self.engine.log.append(
             bytes,
             self.engine.as_ref(),
@@ -158,9 +167,10 @@ impl Store {
             },
             || {
                 queue.advance(if numbered { messages.len() as u64 } else { 0 });
-                let queue = numbered.then(|| queue.number());
-                let keys = (hashes.as_slice(), hash_counts.as_slice());
-                self.tell_index(messages, records, keys, placed.get(), queue);
+                if first.topic != DELAY_TOPIC {
+                    let queue = numbered.then(|| queue.number());
+                    self.tell_index(records, hashes, placed.get(), queue);
+                }
             },
         )?;
         let end = position + bytes.len() as u64;
@@ -168,29 +178,18 @@ impl Store {
         Ok(Receipt { position, queue_offset: QueueOffset::new(offset), end, store_ms })
     }
 
-    /// Tells the index step what it would have to read, before the records are published.
+    /// Tells the index step what it would have to read, before the records are published. Not of
+    /// the delay topic: its tag codes are delivery times, which depend on more than the tags.
     #[inline]
-    fn tell_index(
-        &self,
-        messages: &[Message<'_>],
-        records: &[Range<usize>],
-        (hashes, hash_counts): (&[u32], &[u32]),
-        placed: Placed,
-        queue: Option<u32>,
-    ) {
-        if messages[0].topic == DELAY_TOPIC {
-            // Its tag codes are delivery times, which depend on more than the tags.
-            return self.engine.fresh.pass();
-        }
-        let units = messages.iter().zip(records).enumerate();
-        let units = units.map(|(number, (message, record))| FreshUnit {
-            position: placed.position + record.start as u64,
-            size: record.len() as u32,
+    fn tell_index(&self, records: &[Drafted], hashes: &[u32], placed: Placed, queue: Option<u32>) {
+        let units = records.iter().enumerate().map(|(number, record)| FreshUnit {
+            position: placed.position + record.range.start as u64,
+            size: record.range.len() as u32,
             queue,
             offset: placed.offset + number as u64,
-            tag_code: message.tags.map_or(0, |tags| i64::from(java_hash(tags))),
+            tag_code: record.tag_code,
             store_ms: placed.store_ms,
-            hashes: hash_counts[number],
+            hashes: record.hashes,
         });
         self.engine.fresh.add(units, hashes);
     }
@@ -210,7 +209,6 @@ impl Draft {
         self.bytes.shrink_to(KEPT_BYTES);
         self.records.clear();
         self.hashes.clear();
-        self.hash_counts.clear();
     }
 }
 
@@ -223,12 +221,12 @@ struct Placed {
 }
 
 /// Completes the records, under the append lock.
-fn stamp_all(bytes: &mut [u8], records: &[Range<usize>], placed: Placed, numbered: bool) {
+fn stamp_all(bytes: &mut [u8], records: &[Drafted], placed: Placed, numbered: bool) {
     let Placed { position, offset, store_ms } = placed;
-    for (number, record) in records.iter().enumerate() {
+    for (number, Drafted { range, .. }) in records.iter().enumerate() {
         let queue_offset = if numbered { offset + number as u64 } else { 0 };
-        let position = (position + record.start as u64).get();
-        stamp(&mut bytes[record.clone()], &Stamp { position, queue_offset, store_ms });
+        let position = (position + range.start as u64).get();
+        stamp(&mut bytes[range.clone()], &Stamp { position, queue_offset, store_ms });
     }
 }
 

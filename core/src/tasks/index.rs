@@ -106,12 +106,24 @@ pub struct Indexing {
     done: usize,
     /// Hashes before are.
     done_hashes: usize,
-    /// The store's queues by number, as far as they were looked up.
-    queues: Vec<Option<Arc<Queue>>>,
+    /// Units on their way to their queues, by the queue's number in the store, as far as those
+    /// were looked up.
+    runs: Vec<Option<Run>>,
+    /// The runs that are not empty.
+    filled: Vec<usize>,
     /// Hashes of a record that was read.
     hashes: Vec<u32>,
     /// What kept the key index from being written, as it was logged.
     failure: String,
+}
+
+/// Units of one queue that follow each other.
+#[derive(Debug)]
+struct Run {
+    queue: Arc<Queue>,
+    /// The first one's offset.
+    first: u64,
+    units: Vec<Unit>,
 }
 
 impl Indexing {
@@ -141,13 +153,20 @@ impl Indexing {
         }
         let segment = reader.snapshot().find(position)?;
         let end = segment.end().min(reader.end());
-        let count = known.partition_point(|unit| unit.end() <= end).min(STEP_RECORDS);
+        let mut next = position;
+        let follows = known.iter().take(STEP_RECORDS).take_while(|unit| {
+            let follows = unit.position == next && unit.end() <= end;
+            next = unit.end();
+            follows
+        });
+        let count = follows.count();
         let last = *known[..count].last()?;
         let times = known[..count].iter().map(|unit| (unit.position, unit.end(), unit.store_ms));
         engine.queues.times().note(times);
         for at in self.done..self.done + count {
             self.add(engine, self.fresh.units[at]);
         }
+        self.hand_over(engine);
         self.add_keys(engine, position, count);
         self.pass(last.end());
         segment.set_last_store_ms(last.store_ms);
@@ -157,12 +176,36 @@ impl Indexing {
 
     fn add(&mut self, engine: &Engine, fresh: FreshUnit) {
         let Some(number) = fresh.queue.map(|number| number as usize) else { return };
-        if self.queues.get(number).is_none_or(Option::is_none) {
-            self.queues = engine.queues.by_number();
+        if self.runs.get(number).is_none_or(Option::is_none) {
+            self.look_up(engine);
         }
-        let queue = self.queues[number].as_ref().expect("a queue is known before its messages");
-        let FreshUnit { position, size, offset, tag_code, .. } = fresh;
-        engine.queues.add(queue, offset, Unit { position, size, tag_code });
+        let run = self.runs[number].as_mut().expect("a queue is known before its messages");
+        if run.units.is_empty() {
+            run.first = fresh.offset;
+            self.filled.push(number);
+        } else if fresh.offset != run.first + run.units.len() as u64 {
+            run.hand_over(engine);
+            run.first = fresh.offset;
+        }
+        let FreshUnit { position, size, tag_code, .. } = fresh;
+        run.units.push(Unit { position, size, tag_code });
+    }
+
+    fn look_up(&mut self, engine: &Engine) {
+        let queues = engine.queues.by_number();
+        self.runs.resize_with(queues.len(), || None);
+        for (run, queue) in self.runs.iter_mut().zip(queues) {
+            if run.is_none() {
+                *run = queue.map(|queue| Run { queue, first: 0, units: Vec::new() });
+            }
+        }
+    }
+
+    fn hand_over(&mut self, engine: &Engine) {
+        for number in self.filled.drain(..) {
+            let run = self.runs[number].as_mut().expect("it was filled");
+            run.hand_over(engine);
+        }
     }
 
     /// Adds the next `count` known records to the key index, if that is as far as `position`. What
@@ -242,6 +285,13 @@ impl Indexing {
             log::warn!("the key index falls behind: {text}");
             self.failure = text;
         }
+    }
+}
+
+impl Run {
+    fn hand_over(&mut self, engine: &Engine) {
+        engine.queues.add(&self.queue, self.first, &self.units);
+        self.units.clear();
     }
 }
 

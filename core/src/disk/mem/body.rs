@@ -1,5 +1,6 @@
 //! A file's content in memory: what everybody sees, and what would survive a crash.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -40,7 +41,7 @@ impl Body {
             }
         }
         let mut changes = memory.changes();
-        changes.take_dirty();
+        changes.take_dirty(0..u64::MAX);
         memory.set_changes(changes);
         Self::new(inode, device, memory, bytes)
     }
@@ -94,9 +95,9 @@ impl Body {
         (blocks - self.memory.changes().written_blocks(from..to)) * BLOCK_BYTES
     }
 
-    /// Makes everything written so far durable.
-    pub fn sync(&self) {
-        self.memory.sync_into(&mut self.durable.lock());
+    /// Makes everything durable that was written in a range so far.
+    pub fn sync(&self, range: Range<u64>) {
+        self.memory.sync_into(&mut self.durable.lock(), range);
     }
 
     /// Whether anything is not durable.

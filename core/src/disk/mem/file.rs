@@ -1,6 +1,7 @@
 //! An open file of a disk in memory.
 
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -103,12 +104,12 @@ impl MemFile {
         Ok(())
     }
 
-    fn make_durable(&self) -> io::Result<()> {
+    fn make_durable(&self, range: Range<u64>) -> io::Result<()> {
         let state = self.state.lock();
         if self.body.is_dirty() && state.device(self.body.device).read_only {
             return Err(io::ErrorKind::ReadOnlyFilesystem.into());
         }
-        self.body.sync();
+        self.body.sync(range);
         Ok(())
     }
 }
@@ -165,7 +166,13 @@ impl File for MemFile {
     }
 
     fn sync(&self) -> Result<()> {
-        self.make_durable().map_err(|error| self.told("sync a file", error))
+        self.make_durable(0..u64::MAX).map_err(|error| self.told("sync a file", error))
+    }
+
+    /// Nothing but the range, so that a crash finds out who relied on more.
+    fn sync_range(&self, _: &Map, range: Range<u64>) -> Result<()> {
+        self.check(range.start, Some(range.end))?;
+        self.make_durable(range).map_err(|error| self.told("sync a range of a file", error))
     }
 
     fn next_data(&self, from: u64) -> Result<Option<u64>> {

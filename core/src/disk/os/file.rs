@@ -2,6 +2,7 @@
 
 use std::fs::{self, File as SystemFile, OpenOptions};
 use std::io;
+use std::ops::Range;
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::process;
@@ -222,6 +223,12 @@ impl File for OsFile {
 
     fn sync(&self) -> Result<()> {
         self.file.sync_data().map_err(|error| self.told("sync a file", error))
+    }
+
+    fn sync_range(&self, map: &Map, range: Range<u64>) -> Result<()> {
+        self.check(range.start, Some(range.end))?;
+        let at = range.start;
+        map.sync(range).map_err(|error| self.told("sync a range of a file", error).with_offset(at))
     }
 
     fn next_data(&self, from: u64) -> Result<Option<u64>> {

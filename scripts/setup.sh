@@ -2,7 +2,7 @@
 # Sets up what the project needs on a Debian-like machine, and only what is missing.
 #
 #   scripts/setup.sh build    a C toolchain and Rust: enough for `make demo` and `make bench`
-#   scripts/setup.sh test     also Java and Maven (RocketMQ's own store), mkfs and Python
+#   scripts/setup.sh test     also Java and Maven (RocketMQ's own store), mkfs, Python, Node.js
 #
 # Fails only where building is impossible. What is missing for tests alone is named, and the
 # tests that need it are counted as skipped.
@@ -28,6 +28,7 @@ if [ "$purpose" = test ]; then
     have python3 && python3 -c 'import ensurepip, venv' || needed+=(python3 python3-venv)
     have_jdk || needed+=(default-jdk-headless)
     have mvn || needed+=(maven)
+    have node && have npm || needed+=(nodejs npm)
 fi
 
 install_packages() {

@@ -44,41 +44,47 @@ skip() {
     skipped=$((skipped + 1))
 }
 
-# Adds up one field of cargo's result lines: "test result: ok. 3 passed; 0 failed; 1 ignored; ...".
-sum() {
-    grep '^test result: ' "$log" | grep -oE "[0-9]+ $1" | awk '{ all += $1 } END { print all + 0 }'
-}
+# What the lines in $log say is passed, failed or skipped, by the runner that printed them.
 
-# tests NAME SECONDS COMMAND...: a command that runs Rust tests and counts them itself.
-tests() {
-    local name=$1 status=0 here_failed here_skipped
-    shift
-    echo "== $name"
-    run "$@" || status=$?
-    here_failed=$(sum failed)
-    here_skipped=$(grep -c '^skipped: ' "$log")
-    passed=$((passed + $(sum passed) - here_skipped))
-    skipped=$((skipped + here_skipped + $(sum ignored)))
-    # Code that does not compile, or a runner that was stopped, reports no failed test.
-    [ "$status" -ne 0 ] && [ "$here_failed" -eq 0 ] && here_failed=1
-    failed=$((failed + here_failed))
-    [ "$status" -eq 0 ] || echo "FAILED: $name"
-}
-
-# pytests NAME SECONDS COMMAND...: a command that runs pytest, once or several times, and counts its
-# closing lines: "1 failed, 33 passed, 1 skipped in 0.12s".
-pytests() {
-    local name=$1 status=0 here_failed
-    shift
-    echo "== $name"
-    run "$@" || status=$?
-    closing() {
-        grep -E '^[0-9]+ [a-z]+(, [0-9]+ [a-z]+)* in [0-9.]+s' "$log" | grep -oE "[0-9]+ ($1)" |
-            awk '{ all += $1 } END { print all + 0 }'
+# "test result: ok. 3 passed; 0 failed; 1 ignored; ...", and a line for each that could not run.
+cargo_counts() {
+    local could_not
+    could_not=$(grep -c '^skipped: ' "$log")
+    sum() {
+        grep '^test result: ' "$log" | grep -oE "[0-9]+ $1" | awk '{ all += $1 } END { print all + 0 }'
     }
-    here_failed=$(closing 'failed|errors?')
-    passed=$((passed + $(closing passed)))
-    skipped=$((skipped + $(closing skipped)))
+    case $1 in
+    passed) echo $(($(sum passed) - could_not)) ;;
+    failed) sum failed ;;
+    skipped) echo $(($(sum ignored) + could_not)) ;;
+    esac
+}
+
+# "1 failed, 33 passed, 1 skipped in 0.12s", once for each run.
+pytest_counts() {
+    grep -E '^[0-9]+ [a-z]+(, [0-9]+ [a-z]+)* in [0-9.]+s' "$log" |
+        grep -oE "[0-9]+ ($([ "$1" = failed ] && echo 'failed|errors?' || echo "$1"))" |
+        awk '{ all += $1 } END { print all + 0 }'
+}
+
+# "# pass 3", "# fail 0", ...: the closing lines of Node's runner.
+node_counts() {
+    local word=$1
+    [ "$1" = passed ] && word=pass
+    [ "$1" = failed ] && word='fail|cancelled'
+    grep -E "^# ($word) [0-9]+$" "$log" | awk '{ all += $3 } END { print all + 0 }'
+}
+
+# tests RUNNER NAME SECONDS COMMAND...: a command that runs tests and counts them itself.
+tests() {
+    local counts=$1_counts name=$2 status=0 here_failed
+    shift 2
+    echo "== $name"
+    run "$@" || status=$?
+    passed=$((passed + $($counts passed)))
+    skipped=$((skipped + $($counts skipped)))
+    here_failed=$($counts failed)
+    # Code that does not compile, or a runner that was stopped, reports no failed test.
     [ "$status" -ne 0 ] && [ "$here_failed" -eq 0 ] && here_failed=1
     failed=$((failed + here_failed))
     [ "$status" -eq 0 ] || echo "FAILED: $name"
@@ -97,17 +103,22 @@ everything() {
         skip "RocketMQ's own store" "no JDK or no Maven"
     fi
     lint
-    tests "tests" 1200 cargo test --workspace --locked --no-fail-fast -- --show-output
+    tests cargo "tests" 1200 cargo test --workspace --locked --no-fail-fast -- --show-output
     if python3 -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
-        pytests "Python" 1200 scripts/test-python.sh
+        tests pytest "Python" 1200 scripts/test-python.sh
     else
         skip "Python" "no Python 3.11 with venv"
+    fi
+    if scripts/pack-node.sh --check; then
+        tests node "Node.js" 1200 scripts/test-node.sh
+    else
+        skip "Node.js" "no Node.js 20.17 with npm"
     fi
     RUSTDOCFLAGS="-D warnings" \
         check "documentation" 600 cargo doc --workspace --no-deps --locked
     if grep -rq loom_tests core/src; then
         RUSTFLAGS="--cfg loom" CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-target}/loom" \
-            tests "every interleaving" 600 cargo test -p spanlog --lib --release --locked loom
+            tests cargo "every interleaving" 600 cargo test -p spanlog --lib --release --locked loom
     fi
     if cargo deny --version >/dev/null 2>&1; then
         check "dependencies" 120 cargo deny --offline check bans licenses sources

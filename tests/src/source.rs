@@ -10,13 +10,14 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
 /// The folders that hold the workspace's Rust source.
-pub const FOLDERS: [&str; 7] = [
+pub const FOLDERS: [&str; 8] = [
     "core/src",
     "cli/src",
     "tests/src",
     "tests/tests",
     "examples",
     "core/benches",
+    "bindings-node/src",
     "bindings-python/src",
 ];
 

@@ -1,0 +1,255 @@
+'use strict';
+// The shared scenarios, which every language must pass; README.md beside them tells the format.
+
+const assert = require('node:assert/strict');
+const fs = require('node:fs');
+const path = require('node:path');
+const { after, test } = require('node:test');
+const spanlog = require('spanlog');
+const { folder } = require('./folder');
+
+const HOME = process.env.SPANLOG_SCENARIOS ?? path.join(__dirname, '../scenarios');
+
+const camel = (name) => name.replace(/_[a-z]/g, (letters) => letters[1].toUpperCase());
+
+const isObject = (value) => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** An integer, written as a number or, where it would lose digits, as text. */
+const integer = (value) => (typeof value === 'string' ? BigInt(value) : value);
+
+/** Fields that are integers however they are written. */
+const INTEGERS = new Set(['from', 'position', 'max_messages', 'max_bytes', 'born_ms']);
+
+function bytesOf(body) {
+  if (typeof body === 'string') return Buffer.from(body);
+  if (body.hex !== undefined) return Buffer.from(body.hex, 'hex');
+  return Buffer.alloc(body.bytes, body.fill);
+}
+
+/** Names as JavaScript has them; options and messages of a scenario are checked by the package. */
+function renamed(given) {
+  if (!isObject(given)) return given;
+  return Object.fromEntries(Object.entries(given).map(([name, value]) => {
+    if (name === 'properties' || name === 'keys') return [name, value];
+    return [camel(name), INTEGERS.has(name) ? Number(value) : renamed(value)];
+  }));
+}
+
+class World {
+  constructor() {
+    this.path = folder();
+    this.stores = new Map();
+  }
+
+  at(name) {
+    return path.join(this.path, name);
+  }
+
+  relative(name) {
+    return name.startsWith(this.path) ? path.relative(this.path, name) : name;
+  }
+
+  directory(given) {
+    if (typeof given === 'string') return this.at(given);
+    return { ...renamed(given), path: this.at(given.path) };
+  }
+
+  options({ directories, ...given } = {}) {
+    const options = { background: false, ...renamed(given) };
+    if (directories) options.paths = directories.map((one) => this.directory(one));
+    return options;
+  }
+
+  async step(step) {
+    const { op, store: name = 'main', expect, error: wanted } = step;
+    if (FILES[op]) return FILES[op](this.at(step.path), step);
+    assert.ok(OPERATIONS[op], `there is no operation ${op}`);
+    const bindsOrNeedsNone = op === 'open' || op === 'destroy';
+    assert.ok(bindsOrNeedsNone || this.stores.has(name), `no store ${name} is open`);
+    let found;
+    try {
+      found = await OPERATIONS[op](this, step, this.stores.get(name), name);
+    } catch (error) {
+      if (!wanted || typeof error.code !== 'string') throw error;
+      differ(wanted, this.errorOf(error), 'error');
+      return undefined;
+    }
+    assert.ok(!wanted, 'it should have failed');
+    if (expect) differ(expect, found ?? {}, 'expect');
+    return undefined;
+  }
+
+  errorOf(error) {
+    assert.match(error.code, /^SPANLOG_[A-Z_]+$/);
+    return {
+      code: error.code.slice('SPANLOG_'.length).toLowerCase(),
+      path: error.path && this.relative(error.path),
+      offset: error.offset,
+      limit: error.limit,
+    };
+  }
+}
+
+/** Compares what was found with what was expected: objects may have more, lists may not. */
+function differ(expected, found, at) {
+  if (at.endsWith('.body')) {
+    assert.ok(bytesOf(expected).equals(found), `${at}: other bytes`);
+  } else if (Array.isArray(expected)) {
+    assert.equal(found.length, expected.length, `${at}: length`);
+    expected.forEach((row, index) => differ(row, found[index], `${at}[${index}]`));
+  } else if (isObject(expected)) {
+    for (const [name, value] of Object.entries(expected)) differ(value, found[name], `${at}.${name}`);
+  } else if (typeof found === 'bigint' || typeof found === 'number') {
+    assert.equal(BigInt(found), BigInt(integer(expected)), at);
+  } else {
+    assert.equal(found ?? null, expected, at);
+  }
+}
+
+const messageOf = ({ body, born_ms: bornMs, ...given }) => ({
+  ...renamed(given),
+  body: bytesOf(body),
+  ...(bornMs === undefined ? {} : { bornMs: Number(bornMs) }),
+});
+
+/** A message that was read, as scenarios name its fields. */
+const answer = (message) => ({
+  topic: message.topic,
+  queue: message.queue,
+  queue_offset: message.queueOffset,
+  position: message.position,
+  body: message.body,
+  tags: message.tags,
+  keys: message.keys,
+  properties: message.properties,
+  unique_id: message.uniqueId,
+  flag: message.flag,
+  sys_flag: message.sysFlag,
+  born_ms: message.bornMs,
+  born_host: message.bornHost,
+  store_ms: message.storeMs,
+  reconsume_times: message.reconsumeTimes,
+});
+
+const receipt = ({ position, queueOffset, end, storeMs }) =>
+  ({ position, queue_offset: queueOffset, end, store_ms: storeMs });
+
+const boundsOf = (bounds) => bounds ?? { none: true };
+
+const FILES = {
+  write_file(file, { bytes, parts = [] }) {
+    fs.mkdirSync(path.dirname(file), { recursive: true });
+    const content = Buffer.alloc(bytes);
+    for (const { at, hex } of parts) content.write(hex, Number(at), 'hex');
+    fs.writeFileSync(file, content);
+  },
+  patch_file(file, { at, hex }) {
+    const descriptor = fs.openSync(file, 'r+');
+    const bytes = Buffer.from(hex, 'hex');
+    fs.writeSync(descriptor, bytes, 0, bytes.length, Number(at));
+    fs.closeSync(descriptor);
+  },
+  remove_file: (file) => fs.rmSync(file),
+};
+
+const OPERATIONS = {
+  open(world, { root, options }, _, name) {
+    world.stores.set(name, spanlog.open(world.at(root), world.options(options)));
+  },
+  close: (world, step, store) => store.close(),
+  destroy: (world, { root, options }) => spanlog.destroy(world.at(root), world.options(options)),
+  append: (world, { message }, store) => receipt(store.append(messageOf(message))),
+  append_durable: async (world, { message }, store) =>
+    receipt(await store.appendDurable(messageOf(message))),
+  append_batch: (world, { messages }, store) => receipt(store.appendMany(messages.map(messageOf))),
+  append_batch_durable: async (world, { messages }, store) =>
+    receipt(await store.appendManyDurable(messages.map(messageOf))),
+  catch_up: (world, step, store) => store.catchUp(),
+  flush: (world, step, store) => store.flush(),
+  clean_now: (world, step, store) => store.cleanNow(),
+  run(world, { task, times = 1 }, store) {
+    for (let i = 0; i < times; i += 1) store.run(task);
+  },
+  read(world, { topic, queue, from = 0, max_messages: maxMessages, max_bytes: maxBytes }, store) {
+    const batch = store.read(topic, queue, integer(from), { maxMessages, maxBytes });
+    if (batch.damage) throw batch.damage;
+    const { status, next, bounds } = batch;
+    return { status, next, ...bounds, messages: [...batch].map(answer) };
+  },
+  get: (world, { position }, store) => answer(store.get(integer(position))),
+  bounds: (world, { topic, queue }, store) => boundsOf(store.bounds(topic, queue)),
+  queues: (world, step, store) => ({
+    queues: store.queues().map(({ topic, queue, bounds }) => ({ topic, queue, ...bounds })),
+  }),
+  watermarks: (world, step, store) => store.watermarks(),
+  segments: (world, step, store) => ({
+    segments: store.segments().map(({ base, lenBytes, path: file, dropped }) =>
+      ({ base, len_bytes: lenBytes, path: world.relative(file), dropped })),
+  }),
+  disks: (world, step, store) => ({
+    directories: store.disks().map((disk) => ({
+      ...disk,
+      path: world.relative(disk.path),
+      offline: disk.offline !== undefined,
+      takes_segments: disk.takesSegments,
+      segment_bytes: disk.segmentBytes,
+    })),
+  }),
+  recovery(world, step, store) {
+    const { wasClean, end, records, rebuiltQueues, tornTail, skipped, offline } = store.recovery;
+    return {
+      was_clean: wasClean,
+      end,
+      records,
+      rebuilt_queues: rebuiltQueues,
+      torn: tornTail !== undefined,
+      skipped: skipped.length,
+      offline: offline.length,
+    };
+  },
+  plan_clean: (world, { manual }, store) => store.planClean({ manual }),
+  set_usage(world, { path: name, used_bytes: usedBytes, available_bytes: availableBytes }, store) {
+    const usage = usedBytes === undefined ? undefined : { usedBytes, availableBytes };
+    return store.setUsage(world.at(name), usage);
+  },
+  set_role: (world, { path: name, role }, store) => store.setRole(world.at(name), role),
+  add_directory: (world, { directory }, store) => store.addDirectory(world.directory(directory)),
+  remove_directory: (world, { path: name }, store) => store.removeDirectory(world.at(name)),
+};
+
+const worlds = [];
+after(() => Promise.all(worlds.flatMap((world) => [...world.stores.values()].map((it) => it.close()))));
+
+async function run(scenario) {
+  const world = new World();
+  worlds.push(world);
+  for (const [number, step] of scenario.steps.entries()) {
+    try {
+      await world.step(step);
+    } catch (error) {
+      const told = JSON.stringify(step).slice(0, 500);
+      throw new Error(`step ${number}: ${told}: ${error.message}`, { cause: error });
+    }
+  }
+}
+
+for (const file of fs.readdirSync(HOME).filter((name) => name.endsWith('.json')).sort()) {
+  test(`scenario ${path.basename(file, '.json')}`, () =>
+    run(JSON.parse(fs.readFileSync(path.join(HOME, file), 'utf8'))));
+}
+
+test('a wrong expectation and an unknown operation are found', async () => {
+  const open = { op: 'open', root: 's' };
+  const append = (more) =>
+    ({ op: 'append', message: { topic: 't', queue: 0, body: 'b' }, ...more });
+  await run({ steps: [open, append({ expect: { queue_offset: 0 } })] });
+  const wrong = [
+    append({ expect: { queue_offset: 1 } }),
+    append({ expect: { offset: 0 } }),
+    append({ error: { code: 'invalid' } }),
+    { op: 'fly' },
+  ];
+  for (const step of wrong) {
+    await assert.rejects(run({ steps: [open, step] }), /^Error: step 1: /, JSON.stringify(step));
+  }
+});

@@ -6,19 +6,18 @@
 #
 # The folder is made anew. Fails where the generated loader is not the committed one.
 set -euo pipefail
+folder=$(realpath -m -- "$1")
 cd "$(dirname "$0")/../bindings-node"
 export PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
 
-new_enough='const [a, b] = process.versions.node.split("."); process.exit(!(a > 20 || a == 20 && b >= 17))'
+new_enough='const [a, b] = process.versions.node.split("."); process.exit(a > 20 || a == 20 && b >= 17 ? 0 : 1)'
 if [ "$1" = --check ]; then
     command -v npm >/dev/null && node -e "$new_enough"
     exit
 fi
 
-folder=$1
 rm -rf "$folder"
 mkdir -p "$folder"
-folder=$(realpath "$folder")
 quiet=(--silent --no-audit --no-fund)
 
 if [ package-lock.json -nt node_modules/.package-lock.json ]; then

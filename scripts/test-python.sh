@@ -7,24 +7,7 @@
 #   scripts/test-python.sh ARGS...    the wheel alone, with these arguments for pytest
 set -euo pipefail
 cd "$(dirname "$0")/.."
-export PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH" PYTHONDONTWRITEBYTECODE=1
-export PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_ROOT_USER_ACTION=ignore
-mkdir -p "${CARGO_TARGET_DIR:-target}/python"
-CARGO_TARGET_DIR=$(realpath "${CARGO_TARGET_DIR:-target}")
-export CARGO_TARGET_DIR
-built=$CARGO_TARGET_DIR/python
-tools=$(scripts/setup-python.sh)
-PATH=$tools/bin:$PATH
-
-# fresh NAME PYTHON PACKAGE: an environment with the package installed, which also sees the tools
-# behind what is its own.
-fresh() {
-    local home=$built/$1
-    rm -rf "$home"
-    "$2" -m venv "$home"
-    echo "$tools"/lib/python3*/site-packages >"$(echo "$home"/lib/python3*/site-packages)/tools.pth"
-    "$home/bin/pip" install --quiet --no-deps --no-build-isolation "$3"
-}
+source scripts/python.sh
 
 status=0
 # run NAME ARGS...: pytest in an environment.
@@ -34,8 +17,7 @@ run() {
     (cd bindings-python && "$python" -m pytest -rs "$@") || status=1
 }
 
-rm -rf "$built/dist"
-(cd bindings-python && maturin build --quiet --release --locked --out "$built/dist")
+wheel
 cargo build --quiet --locked -p spanlog-cli
 export SPANLOG_COMMAND=$CARGO_TARGET_DIR/debug/spanlog
 

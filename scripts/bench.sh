@@ -1,13 +1,29 @@
 #!/usr/bin/env bash
 # Measures the engine and prints a table; the figures also go to target/bench.json.
 #
-#   scripts/bench.sh              everything: some six minutes, up to 12 GiB of disk
-#   scripts/bench.sh NAME...      only these figures, e.g. append_128 reopen_killed_4g
+#   scripts/bench.sh              everything: some eight minutes, up to 12 GiB of disk
+#   scripts/bench.sh NAME...      only these figures, e.g. append_128 python_append_1k
 #
 # BENCH_DIR    where the data goes, on the disk to be measured (target/bench by default)
 # BENCH_QUICK  set to 1: tiny sizes, to see that everything runs; the figures mean nothing
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
-cargo build --quiet --release --locked -p spanlog-benches
-exec "${CARGO_TARGET_DIR:-target}/release/spanlog-benches" "$@"
+engine=()
+python=()
+for name in "$@"; do
+    case $name in
+    python_*) python+=("$name") ;;
+    *) engine+=("$name") ;;
+    esac
+done
+if [ $# -eq 0 ] || [ ${#engine[@]} -gt 0 ]; then
+    cargo build --quiet --release --locked -p spanlog-benches
+    "${CARGO_TARGET_DIR:-target}/release/spanlog-benches" ${engine[@]+"${engine[@]}"}
+fi
+if [ $# -gt 0 ] && [ ${#python[@]} -eq 0 ]; then exit; fi
+if python3 -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+    scripts/bench-python.sh ${python[@]+"${python[@]}"}
+else
+    echo "skipped: figures of Python, there is no Python 3.11 with venv"
+fi

@@ -51,7 +51,7 @@ impl Found {
 impl Batch {
     /// What was found: "found", "no_queue" or "empty" (nothing there yet, go on at next),
     /// "too_small" (retention dropped the offset), "at_end", "too_large" (behind the end),
-    /// "removed" (the messages at the offset are gone or lost).
+    /// "removed" (the messages at the offset are gone or lost), "no_match" (none is wanted).
     #[getter]
     fn status(&self) -> &'static str {
         status(self.0.batch.status())
@@ -166,7 +166,7 @@ impl Messages {
         *place = Place { found: Some(Arc::new(found)), at: 0, next: next.max(from) };
         Ok(match status {
             ReadStatus::Found => true,
-            ReadStatus::TooSmall | ReadStatus::Removed => next > from,
+            ReadStatus::TooSmall | ReadStatus::Removed | ReadStatus::NoMatch => next > from,
             _ => false,
         })
     }

@@ -153,14 +153,16 @@ impl Piece {
         keys: Option<Vec<PyBackedStr>>,
         properties: Properties,
     ) -> PyResult<Self> {
-        let Ok(draft) = object.cast::<Draft>() else {
+        // Nearly always it is bytes, and that is known at once.
+        let draft = if object.is_instance_of::<PyBytes>() { None } else { object.cast().ok() };
+        let Some(draft) = draft else {
             return Ok(Self::Own(Draft::plain(object.extract()?, tags, keys, properties)));
         };
         if tags.is_some() || keys.is_some() || !properties.is_empty() {
             let text = "tags, keys and properties of a Draft are given to the Draft";
             return Err(PyTypeError::new_err(text));
         }
-        Ok(Self::Shared(draft.clone().unbind()))
+        Ok(Self::Shared(Bound::<Draft>::clone(draft).unbind()))
     }
 
     fn draft(&self) -> &Draft {

@@ -9,10 +9,13 @@
 mod batch;
 mod draft;
 mod errors;
+mod handle;
 mod message;
 mod options;
+mod receipt;
 mod reports;
 mod store;
+mod verification;
 mod watch;
 
 use pyo3::prelude::*;
@@ -30,9 +33,15 @@ mod _spanlog {
     #[pymodule_export]
     use super::draft::Draft;
     #[pymodule_export]
+    use super::handle::note_fork;
+    #[pymodule_export]
     use super::message::Message;
     #[pymodule_export]
-    use super::store::{Receipt, Store, destroy, note_fork, open};
+    use super::receipt::Receipt;
+    #[pymodule_export]
+    use super::store::{Store, destroy, open};
+    #[pymodule_export]
+    use super::verification::verify;
     #[pymodule_export]
     use super::watch::Watch;
 

@@ -121,6 +121,33 @@ fn damaged<'py>(py: Python<'py>, damaged: &spanlog::Damaged) -> Object<'py> {
     object(py, "Damaged", fields)
 }
 
+/// `Verification`.
+pub fn verification<'py>(py: Python<'py>, report: &spanlog::Verification) -> Object<'py> {
+    let finding = |found: &spanlog::Finding| {
+        let fields = (
+            found.kind.name(),
+            found.is_damage,
+            found.path.as_os_str(),
+            found.offset,
+            found.len_bytes,
+            found.range.as_ref().map(|range| self::range(py, range)).transpose()?,
+            &found.text,
+        );
+        object(py, "Finding", fields)
+    };
+    let findings: Vec<_> = report.findings().iter().map(finding).collect::<PyResult<_>>()?;
+    let looked_at = report.range().start.get()..report.range().end.get();
+    let fields = (
+        report.is_sound(),
+        report.records(),
+        range(py, &looked_at)?,
+        report.was_closed(),
+        findings,
+        report.more_findings(),
+    );
+    object(py, "Verification", fields)
+}
+
 /// `Recovery`.
 pub fn recovery<'py>(py: Python<'py>, report: &Recovery) -> Object<'py> {
     let salvage = |salvaged: &spanlog::Salvage| {

@@ -2,108 +2,43 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedStr;
 use pyo3::types::PyDict;
 use spanlog::{
-    Durability, Error, ErrorKind, Next, Position, QueueOffset, ReadLimits, Task, Usage, Watched,
+    Boundary, Durability, KeyKind, KeyQuery, Next, Position, QueueOffset, ReadLimits, TagFilter,
+    Task, Usage, Watched,
 };
 
 use crate::batch::{Batch, Found, Messages};
 use crate::draft::{Lists, Piece, pairs};
-use crate::errors::{forked, raised};
+use crate::errors::raised;
+use crate::handle::Handle;
 use crate::message::Message;
 use crate::options::{directory, named, options};
+use crate::receipt::Receipt;
 use crate::reports;
+use crate::verification::run_verification;
 use crate::watch::{Watch, in_slices};
-
-/// How often this process was forked off: a store of before is the parent's.
-static FORKS: AtomicU64 = AtomicU64::new(0);
 
 /// Larger bodies are appended without the interpreter lock: copying them takes longer than giving
 /// it back.
 const LARGE_BODY_BYTES: usize = 64 << 10;
 
-/// Notes that this process was forked off: what its parent had open is the parent's alone.
-#[pyfunction]
-#[pyo3(name = "_forked")]
-pub fn note_fork() {
-    FORKS.fetch_add(1, Ordering::Relaxed);
-}
-
-/// Where a message, or the first one of several, was put.
-#[pyclass(frozen, get_all, eq, hash, module = "spanlog")]
-#[derive(PartialEq, Eq, Hash)]
-pub struct Receipt {
-    /// Where its record begins in the log, in bytes.
-    position: u64,
-    /// Its number within its queue; those of several follow each other.
-    queue_offset: u64,
-    /// The position after the last record.
-    end: u64,
-    /// When it was stored, in milliseconds since 1970.
-    store_ms: i64,
-}
-
-#[pymethods]
-impl Receipt {
-    fn __repr__(&self) -> String {
-        let Self { position, queue_offset, end, store_ms } = self;
-        format!(
-            "Receipt(position={position}, queue_offset={queue_offset}, end={end}, \
-             store_ms={store_ms})"
-        )
-    }
-}
-
-impl From<spanlog::Receipt> for Receipt {
-    fn from(receipt: spanlog::Receipt) -> Self {
-        Self {
-            position: receipt.position.get(),
-            queue_offset: receipt.queue_offset.get(),
-            end: receipt.end.get(),
-            store_ms: receipt.store_ms,
-        }
-    }
-}
-
 /// An open store. Every method may be called from any thread.
 #[pyclass(frozen, module = "spanlog")]
 pub struct Store {
-    store: Arc<spanlog::Store>,
-    closed: AtomicBool,
-    /// FORKS when it was opened.
-    forks: u64,
+    handle: Handle<spanlog::Store>,
     /// Whether every append waits for the disk.
     waits: bool,
 }
 
 impl Store {
     /// The engine's store, unless this one was closed or belongs to the parent process.
-    pub fn inner(&self) -> PyResult<&Arc<spanlog::Store>> {
-        if self.is_inherited() {
-            return Err(Python::attach(forked));
-        }
-        match self.closed.load(Ordering::Acquire) {
-            false => Ok(&self.store),
-            true => Err(raised(Error::new(ErrorKind::Closed, "the store was closed"))),
-        }
-    }
-
-    fn is_inherited(&self) -> bool {
-        self.forks != FORKS.load(Ordering::Relaxed)
-    }
-}
-
-impl Drop for Store {
-    fn drop(&mut self) {
-        if self.is_inherited() {
-            // Closing would write to the parent's files and wait for its threads.
-            std::mem::forget(Arc::clone(&self.store));
-        }
+    pub fn inner(&self) -> PyResult<&spanlog::Store> {
+        self.handle.get()
     }
 }
 
@@ -134,9 +69,8 @@ pub fn open(
 ) -> PyResult<Store> {
     let options = self::options(paths, options)?;
     let waits = options.durability == Durability::Group;
-    let forks = FORKS.load(Ordering::Relaxed);
     let store = py.detach(|| spanlog::Store::open(root, options)).map_err(raised)?;
-    Ok(Store { store: Arc::new(store), closed: AtomicBool::new(false), forks, waits })
+    Ok(Store { handle: Handle::new(store), waits })
 }
 
 /// Removes the store at root: its segments, queues and marks, in the directories given or those
@@ -146,6 +80,24 @@ pub fn open(
 pub fn destroy(py: Python<'_>, root: PathBuf, paths: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
     let options = options(paths, None)?;
     py.detach(|| spanlog::Store::destroy(root, &options)).map_err(raised)
+}
+
+type Place<'a> = (&'a str, u32, u64, ReadLimits);
+
+fn read(
+    store: &spanlog::Store,
+    (topic, queue, offset, limits): Place<'_>,
+    filter: Option<&TagFilter>,
+) -> spanlog::Result<spanlog::Batch> {
+    let from = QueueOffset::new(offset);
+    match filter {
+        None => store.read(topic, queue, from, limits),
+        Some(filter) => store.read_filtered(topic, queue, from, filter, limits),
+    }
+}
+
+fn filter(tags: Option<&str>) -> PyResult<Option<TagFilter>> {
+    tags.map(|tags| TagFilter::parse(tags).map_err(raised)).transpose()
 }
 
 #[pymethods]
@@ -214,12 +166,13 @@ impl Store {
         Ok(receipt.map_err(raised)?.into())
     }
 
-    /// Reads messages of a queue from an offset on: as many as the limits allow, at least one.
-    /// verify=False skips the checksums. The messages keep their segment's file mapped while they
-    /// live; with copy=True each owns a copy of its bytes instead. A message can be read once it is
-    /// indexed: see catch_up.
+    /// Reads messages of a queue from an offset on: as many as the limits allow, at least one. tags
+    /// is a filter such as "a || b". verify=False skips the checksums. The messages keep their
+    /// segment's file mapped while they live; with copy=True each owns a copy of its bytes instead.
+    /// A message can be read once it is indexed: see catch_up.
     #[pyo3(signature = (
-        topic, queue=0, offset=0, *, max_messages=256, max_bytes=1048576, verify=true, copy=false
+        topic, queue=0, offset=0, *, max_messages=256, max_bytes=1048576, tags=None, verify=true,
+        copy=false
     ))]
     #[expect(clippy::too_many_arguments, reason = "keywords of a Python call")]
     fn read(
@@ -230,38 +183,111 @@ impl Store {
         offset: u64,
         max_messages: usize,
         max_bytes: u64,
+        tags: Option<&str>,
         verify: bool,
         copy: bool,
     ) -> PyResult<Batch> {
-        let store = self.inner()?;
-        let limits = ReadLimits { max_messages, max_bytes };
-        let found = py.detach(|| {
-            let batch = store.read(topic, queue, QueueOffset::new(offset), limits)?;
+        let (store, filter) = (self.inner()?, filter(tags)?);
+        let place = (topic, queue, offset, ReadLimits { max_messages, max_bytes });
+        let batch = py.detach(|| {
+            let batch = read(store, place, filter.as_ref())?;
             Ok(Found::check(batch, verify, copy))
         });
-        Ok(Batch(Arc::new(found.map_err(raised)?)))
+        Ok(Batch(Arc::new(batch.map_err(raised)?)))
     }
 
     /// Iterates over a queue from an offset to its present end, past gaps that retention left.
     /// Iterating again goes on with what was appended since.
-    #[pyo3(signature = (topic, queue=0, offset=0, *, verify=true))]
+    #[pyo3(signature = (topic, queue=0, offset=0, *, tags=None, verify=true))]
     fn messages(
         slf: Py<Self>,
         topic: PyBackedStr,
         queue: u32,
         offset: u64,
+        tags: Option<&str>,
         verify: bool,
-    ) -> Messages {
+    ) -> PyResult<Messages> {
+        let filter = filter(tags)?;
         let source = move |py: Python<'_>, from: u64| {
             let store = slf.get().inner()?;
-            let read = || {
-                let limits = ReadLimits::default();
-                let batch = store.read(&topic, queue, QueueOffset::new(from), limits)?;
-                Ok(Found::check(batch, verify, false))
-            };
-            py.detach(read).map_err(raised)
+            let place = (&*topic, queue, from, ReadLimits::default());
+            let found =
+                py.detach(|| Ok(Found::check(read(store, place, filter.as_ref())?, verify, false)));
+            found.map_err(raised)
         };
-        Messages::of(Box::new(source), offset)
+        Ok(Messages::of(Box::new(source), offset))
+    }
+
+    /// The messages of a topic with a key, newest first, stored between two times in milliseconds
+    /// since 1970, both included. kind says what the key is: "key", "unique_id" or "tag".
+    #[pyo3(signature = (
+        topic, key, *, kind="key", from_ms=None, to_ms=None, max_messages=32, verify=true
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of a Python call")]
+    fn query(
+        &self,
+        py: Python<'_>,
+        topic: &str,
+        key: &str,
+        kind: &str,
+        from_ms: Option<i64>,
+        to_ms: Option<i64>,
+        max_messages: usize,
+        verify: bool,
+    ) -> PyResult<Batch> {
+        let store = self.inner()?;
+        let kind = match kind {
+            "key" => KeyKind::Key,
+            "unique_id" => KeyKind::UniqueId,
+            "tag" => KeyKind::Tag,
+            other => return Err(PyValueError::new_err(format!("no kind is called {other:?}"))),
+        };
+        let (from_ms, to_ms) = (from_ms.unwrap_or(i64::MIN), to_ms.unwrap_or(i64::MAX));
+        let query = KeyQuery { kind, from_ms, to_ms, max_messages };
+        let found = py.detach(|| Ok(Found::check(store.query(topic, key, &query)?, verify, false)));
+        Ok(Batch(Arc::new(found.map_err(raised)?)))
+    }
+
+    /// The messages of a topic with a unique id, newest first; without any, the message whose
+    /// RocketMQ message id it is.
+    fn find_by_id(&self, py: Python<'_>, topic: &str, id: &str) -> PyResult<Batch> {
+        let store = self.inner()?;
+        let found = py.detach(|| Ok(Found::check(store.find_by_id(topic, id)?, true, false)));
+        Ok(Batch(Arc::new(found.map_err(raised)?)))
+    }
+
+    /// The offset of the first message stored at or after a time in milliseconds since 1970; with
+    /// boundary="upper", of the last one at or before it.
+    #[pyo3(signature = (topic, queue=0, *, time_ms, boundary="lower"))]
+    fn offset_at(
+        &self,
+        py: Python<'_>,
+        topic: &str,
+        queue: u32,
+        time_ms: i64,
+        boundary: &str,
+    ) -> PyResult<u64> {
+        let store = self.inner()?;
+        let boundary = match boundary {
+            "lower" => Boundary::Lower,
+            "upper" => Boundary::Upper,
+            other => return Err(PyValueError::new_err(format!("no boundary is called {other:?}"))),
+        };
+        let offset = py.detach(|| store.offset_at(topic, queue, time_ms, boundary));
+        Ok(offset.map_err(raised)?.get())
+    }
+
+    /// Reads everything of the store and compares it. progress is called as progress(part, done,
+    /// total) after each step; what it raises ends the verification.
+    #[pyo3(signature = (*, progress=None))]
+    fn verify<'py>(
+        &self,
+        py: Python<'py>,
+        progress: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let store = self.inner()?;
+        let begun = py.detach(|| spanlog::Verification::of(store)).map_err(raised)?;
+        run_verification(py, begun, progress)
     }
 
     /// The message whose record begins at a position of the log. Its checksums are not checked.
@@ -442,22 +468,19 @@ impl Store {
     /// Closes the store: everything is flushed, indexed and written down. Messages and buffers
     /// stay valid. Closing twice is fine; any other call raises ClosedError from now on.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
-        if self.is_inherited() || self.closed.swap(true, Ordering::AcqRel) {
-            return Ok(());
-        }
-        py.detach(|| self.store.close()).map_err(raised)
+        self.handle.close(|store| py.detach(|| store.close()).map_err(raised))
     }
 
     /// Whether it was closed.
     #[getter]
     fn closed(&self) -> bool {
-        self.closed.load(Ordering::Acquire)
+        self.handle.is_closed()
     }
 
     /// The store's root directory.
     #[getter]
     fn root(&self) -> &std::ffi::OsStr {
-        self.store.root().as_os_str()
+        self.handle.peek().root().as_os_str()
     }
 
     fn __enter__(slf: PyRef<'_, Self>) -> PyResult<PyRef<'_, Self>> {
@@ -472,6 +495,6 @@ impl Store {
 
     fn __repr__(&self) -> String {
         let state = if self.closed() { "closed" } else { "open" };
-        format!("<spanlog.Store {} {state}>", self.store.root().display())
+        format!("<spanlog.Store {} {state}>", self.handle.peek().root().display())
     }
 }

@@ -23,11 +23,14 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "clean_now": lambda store: store.clean_now(),
     "disks": lambda store: store.disks(),
     "dropped": lambda store: store.dropped(),
+    "find_by_id": lambda store: store.find_by_id("orders", "id"),
     "flush": lambda store: store.flush(),
     "get": lambda store: store.get(0),
     "inspect": lambda store: store.inspect(),
     "messages": lambda store: list(store.messages("orders")),
+    "offset_at": lambda store: store.offset_at("orders", time_ms=0),
     "plan_clean": lambda store: store.plan_clean(),
+    "query": lambda store: store.query("orders", "key"),
     "queues": lambda store: store.queues(),
     "read": lambda store: store.read("orders"),
     "recovery": lambda store: store.recovery(),
@@ -36,6 +39,7 @@ CALLS: dict[str, Callable[[Any], Any]] = {
     "segments": lambda store: store.segments(),
     "set_role": lambda store: store.set_role("d", "draining"),
     "set_usage": lambda store: store.set_usage("d", used_bytes=1, available_bytes=1),
+    "verify": lambda store: store.verify(),
     "wait": lambda store: store.wait("orders", timeout=0),
     "wait_appended": lambda store: store.wait_appended(0, timeout=0),
     "watch": lambda store: store.watch("orders"),
@@ -126,6 +130,8 @@ store = spanlog.open(sys.argv[1], segment_len_bytes=1 << 16)
 store.append("orders", b"parent's")
 pid = os.fork()
 if pid == 0:
+    with spanlog.open(sys.argv[1] + "-child", segment_len_bytes=1 << 16) as own:
+        own.append("orders", b"child's")
     del store
     sys.exit(0)
 assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
@@ -138,3 +144,5 @@ store.close()
     assert (child.returncode, err) == (0, "")
     with spanlog.open(root) as store:
         assert store.recovery().was_clean and len(store.read("orders")) == 2
+    with spanlog.open(f"{root}-child") as own:
+        assert own.recovery().was_clean and len(own.read("orders")) == 1

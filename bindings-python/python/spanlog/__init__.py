@@ -29,6 +29,7 @@ from ._spanlog import (
     __version__,
     destroy,
     open,
+    verify,
 )
 from .errors import (
     ClosedError,
@@ -54,12 +55,14 @@ from .reports import (
     DirectoryReport,
     Dropped,
     Fate,
+    Finding,
     Inspection,
     QueueReport,
     Recovery,
     Salvage,
     SegmentReport,
     Thresholds,
+    Verification,
     Watermarks,
 )
 
@@ -75,6 +78,7 @@ __all__ = [
     "Draft",
     "Dropped",
     "Fate",
+    "Finding",
     "ForeignError",
     "ForkedError",
     "FullError",
@@ -96,6 +100,7 @@ __all__ = [
     "Store",
     "Thresholds",
     "TooLargeError",
+    "Verification",
     "VersionError",
     "Watch",
     "Watermarks",
@@ -104,4 +109,5 @@ __all__ = [
     "destroy",
     "errors",
     "open",
+    "verify",
 ]

@@ -1,7 +1,7 @@
 """The types of the compiled module. Its docstrings are in the module: see help(spanlog)."""
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import Literal, Self, final, overload
 
@@ -18,6 +18,7 @@ from .reports import (
     Recovery,
     SegmentReport,
     Thresholds,
+    Verification,
     Watermarks,
 )
 
@@ -33,14 +34,18 @@ __all__ = [
     "_forked",
     "destroy",
     "open",
+    "verify",
 ]
 
 __version__: str
 
+_Progress = Callable[[str, int, int], object]
 _Path = str | os.PathLike[str]
 _Role = Literal["read-write", "draining", "read-only"]
 _Quantifier = Literal["any", "all"]
-_Status = Literal["found", "no_queue", "empty", "too_small", "at_end", "too_large", "removed"]
+_Status = Literal[
+    "found", "no_queue", "empty", "too_small", "at_end", "too_large", "removed", "no_match"
+]
 _Task = Literal["flush", "index", "checkpoint", "probe", "clean", "prepare"]
 
 def open(
@@ -79,6 +84,13 @@ def open(
     background: bool | None = None,
 ) -> Store: ...
 def destroy(root: _Path, *, paths: Iterable[_Path | Directory] | None = None) -> None: ...
+def verify(
+    root: _Path,
+    *,
+    paths: Iterable[_Path | Directory] | None = None,
+    allow_offline: bool = False,
+    progress: _Progress | None = None,
+) -> Verification: ...
 def _forked() -> None: ...
 
 @final
@@ -204,12 +216,40 @@ class Store:
         *,
         max_messages: int = 256,
         max_bytes: int = 1048576,
+        tags: str | None = None,
         verify: bool = True,
         copy: bool = False,
     ) -> Batch: ...
     def messages(
-        self, topic: str, queue: int = 0, offset: int = 0, *, verify: bool = True
+        self,
+        topic: str,
+        queue: int = 0,
+        offset: int = 0,
+        *,
+        tags: str | None = None,
+        verify: bool = True,
     ) -> Messages: ...
+    def query(
+        self,
+        topic: str,
+        key: str,
+        *,
+        kind: Literal["key", "unique_id", "tag"] = "key",
+        from_ms: int | None = None,
+        to_ms: int | None = None,
+        max_messages: int = 32,
+        verify: bool = True,
+    ) -> Batch: ...
+    def find_by_id(self, topic: str, id: str) -> Batch: ...
+    def offset_at(
+        self,
+        topic: str,
+        queue: int = 0,
+        *,
+        time_ms: int,
+        boundary: Literal["lower", "upper"] = "lower",
+    ) -> int: ...
+    def verify(self, *, progress: _Progress | None = None) -> Verification: ...
     def get(self, position: int) -> Message: ...
     def bounds(self, topic: str, queue: int = 0) -> Bounds | None: ...
     def catch_up(self) -> None: ...

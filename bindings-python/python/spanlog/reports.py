@@ -178,3 +178,30 @@ class Recovery:
     skipped: list[Damaged]
     offline: list[range]
     ignored: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that is not as it should be. is_damage is False for what a crash may leave; the
+    place is `len_bytes` from `offset` in the file, and `range` of the log if it is about that."""
+
+    kind: str
+    is_damage: bool
+    path: str
+    offset: int
+    len_bytes: int
+    range: range | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What reading all of a store found: whether it is sound, how many whole records there are in
+    which part of the log, whether it had been closed, the findings, and how many more there are."""
+
+    is_sound: bool
+    records: int
+    range: range
+    was_closed: bool
+    findings: list[Finding]
+    more_findings: int

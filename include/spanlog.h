@@ -1,0 +1,2070 @@
+/*
+ * spanlog: one message log over many disks, inside another program.
+ *
+ * @file spanlog.h
+ * @copyright Apache License 2.0
+ *
+ * Made from the crate `spanlog-ffi`; do not edit it. What follows holds for every function.
+ *
+ * CALLS. A function that can fail returns a spanlog_status: 0 for success, a positive number for
+ * what is no error but not the usual either (nothing there, time is over, no room), a negative one
+ * for an error. Its last parameter is a place for an error object, or NULL: one is written there if
+ * and only if the status is negative, and whoever wants it frees it with spanlog_error_free().
+ * Other results are written to the caller's places if and only if the status is not negative.
+ *
+ * HANDLES. spanlog_store and the like look like pointers and are numbers: never follow them. A
+ * handle that is NULL, of another kind, closed, freed, or freed twice is answered with
+ * SPANLOG_STATUS_INVALID or SPANLOG_STATUS_CLOSED, in any order and from any thread.
+ *
+ * THREADS. Any thread may call any function with any handle at any time. Freeing waits for the calls
+ * at work with the handle. Only what a handle *lends* (messages, texts) must not be read by one thread
+ * while another frees it.
+ *
+ * MEMORY. What a caller passes is copied before the call returns. What a call lends says how long it
+ * lives; messages live as long as their batch, also after the store was closed. Nothing that the
+ * library returns is freed with free().
+ *
+ * STRUCTURES whose first field is `struct_size` may grow in later releases. Initialise them with the
+ * macro of their name (SPANLOG_OPTIONS_INIT) or with zeros and the size. A field that is 0 or NULL
+ * stands for its default. The library takes structures of older and of newer releases; what it does
+ * not know and is not 0 it refuses. Structures without `struct_size` never change.
+ *
+ * TEXTS end with NUL and are UTF-8; paths are the bytes of the system. spanlog_bytes do not end
+ * with NUL.
+ *
+ * DEFECTS. A panic inside the library ends as SPANLOG_STATUS_INTERNAL; its words go to the standard
+ * error and into the error object. A store that it was changing takes no more appends. The library
+ * installs no signal handler, starts no thread but those of an open store, and reads no
+ * environment.
+ *
+ * FORK. In a child, a store that was opened before the fork answers SPANLOG_STATUS_CLOSED, and
+ * closing it there touches nothing of the parent's.
+ */
+
+#ifndef SPANLOG_H
+#define SPANLOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** The release that is compiled against; spanlog_version() tells the one that runs. */
+#define SPANLOG_VERSION "0.1.0"
+/** As above, as spanlog_version_number() tells it. */
+#define SPANLOG_VERSION_NUMBER 1000
+
+/** The number 0 in a field where 0 stands for a default that is something else. */
+#define SPANLOG_ZERO UINT64_MAX
+
+#if defined(_WIN32)
+#define SPANLOG_API __declspec(dllimport)
+#elif defined(__GNUC__)
+#define SPANLOG_API __attribute__((visibility("default")))
+#else
+#define SPANLOG_API
+#endif
+
+/* Where ignoring the outcome is a defect of the caller's. */
+#if defined(__GNUC__)
+#define SPANLOG_MUST_USE __attribute__((warn_unused_result))
+#else
+#define SPANLOG_MUST_USE
+#endif
+
+/* A structure of zeros that knows its size. */
+#ifdef __cplusplus
+extern "C++" {
+template <typename Structure>
+constexpr Structure spanlog_sized() {
+    Structure structure = {};
+    structure.struct_size = sizeof(Structure);
+    return structure;
+}
+}
+#define SPANLOG_SIZED(structure) (spanlog_sized<structure>())
+#else
+#define SPANLOG_SIZED(structure) { .struct_size = sizeof(structure) }
+#endif
+
+
+/**
+ * The outcome of a call. 0 is success, a positive number is no error but not the usual outcome
+ * either, a negative number is an error. Numbers are never reused; later releases may add some,
+ * so treat an unknown negative number as an error like any other.
+ */
+enum spanlog_status
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Done.
+     */
+    SPANLOG_STATUS_OK = 0,
+    /**
+     * Nothing there: no message to read now, or no more of what was asked for.
+     */
+    SPANLOG_STATUS_END = 1,
+    /**
+     * The time to wait is over, and what was waited for did not happen.
+     */
+    SPANLOG_STATUS_TIMEOUT = 2,
+    /**
+     * The caller's buffer is too small for the first message; how much it needs is told.
+     */
+    SPANLOG_STATUS_TOO_SMALL = 3,
+    /**
+     * An argument or option is unusable: fix it. Nothing was changed.
+     */
+    SPANLOG_STATUS_INVALID = -1,
+    /**
+     * The message is larger than a limit: split it or raise the limit. Nothing was written.
+     */
+    SPANLOG_STATUS_TOO_LARGE = -2,
+    /**
+     * No writable directory has room: wait for cleaning, or add space. Reads go on.
+     */
+    SPANLOG_STATUS_FULL = -3,
+    /**
+     * The range was dropped by retention: go on where spanlog_error_limit() says.
+     */
+    SPANLOG_STATUS_GONE = -4,
+    /**
+     * The range lies on a directory that is not there.
+     */
+    SPANLOG_STATUS_OFFLINE = -5,
+    /**
+     * A directory belongs to another store: give the right one.
+     */
+    SPANLOG_STATUS_FOREIGN = -6,
+    /**
+     * Another process, or another handle of this one, has the store open.
+     */
+    SPANLOG_STATUS_LOCKED = -7,
+    /**
+     * The files were written by a later release of spanlog.
+     */
+    SPANLOG_STATUS_VERSION = -8,
+    /**
+     * Bytes on disk are not what was written; spanlog_error_path() and spanlog_error_offset()
+     * say where.
+     */
+    SPANLOG_STATUS_CORRUPT = -9,
+    /**
+     * An operation of the system failed and changed nothing; spanlog_error_errno() says why.
+     */
+    SPANLOG_STATUS_IO = -10,
+    /**
+     * A flush failed earlier, or a call broke off in the middle, so nothing more can be promised:
+     * close and reopen the store.
+     */
+    SPANLOG_STATUS_POISONED = -11,
+    /**
+     * The handle was closed or freed, or was never one of this process.
+     */
+    SPANLOG_STATUS_CLOSED = -12,
+    /**
+     * A defect of spanlog: a call broke off. A store that was being changed is poisoned.
+     */
+    SPANLOG_STATUS_INTERNAL = -99,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum spanlog_status spanlog_status;
+#else
+typedef int32_t spanlog_status;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * When appended bytes are flushed to the device.
+ */
+enum spanlog_durability
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * SPANLOG_DURABILITY_ASYNC.
+     */
+    SPANLOG_DURABILITY_DEFAULT = 0,
+    /**
+     * Appends return at once; a loss of power may cost what was not flushed yet.
+     */
+    SPANLOG_DURABILITY_ASYNC = 1,
+    /**
+     * Appends return once they are flushed; those that wait at one time share a flush.
+     */
+    SPANLOG_DURABILITY_GROUP = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum spanlog_durability spanlog_durability;
+#else
+typedef int32_t spanlog_durability;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What opening does about damage below what was flushed.
+ */
+enum spanlog_on_damage
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * SPANLOG_ON_DAMAGE_REFUSE.
+     */
+    SPANLOG_ON_DAMAGE_DEFAULT = 0,
+    /**
+     * Fails with SPANLOG_STATUS_CORRUPT.
+     */
+    SPANLOG_ON_DAMAGE_REFUSE = 1,
+    /**
+     * Serves both sides of the damage.
+     */
+    SPANLOG_ON_DAMAGE_SKIP = 2,
+    /**
+     * Ends the log before the damage: what lies behind it is lost.
+     */
+    SPANLOG_ON_DAMAGE_CUT = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum spanlog_on_damage spanlog_on_damage;
+#else
+typedef int32_t spanlog_on_damage;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Which directory takes the next segment.
+ */
+enum spanlog_placement
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * SPANLOG_PLACEMENT_ROCKETMQ.
+     */
+    SPANLOG_PLACEMENT_DEFAULT = 0,
+    /**
+     * Each directory in turn, as RocketMQ does.
+     */
+    SPANLOG_PLACEMENT_ROCKETMQ = 1,
+    /**
+     * In proportion to the free bytes, so that unequal disks fill together.
+     */
+    SPANLOG_PLACEMENT_FREE_SPACE = 2,
+    /**
+     * By a hash: adding a directory changes few choices.
+     */
+    SPANLOG_PLACEMENT_HASH = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum spanlog_placement spanlog_placement;
+#else
+typedef int32_t spanlog_placement;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * The highest mark that is in force on a disk. Each includes those below it.
+ */
+enum spanlog_pressure
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Below all marks, or the usage is not known.
+     */
+    SPANLOG_PRESSURE_NONE = 0,
+    /**
+     * Expired segments leave at once.
+     */
+    SPANLOG_PRESSURE_CLEAN = 1,
+    /**
+     * No new segment goes here while another directory can take it.
+     */
+    SPANLOG_PRESSURE_FORCE = 2,
+    /**
+     * No new segment goes here.
+     */
+    SPANLOG_PRESSURE_REFUSE = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum spanlog_pressure spanlog_pressure;
+#else
+typedef int32_t spanlog_pressure;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Of how many disks something must be true.
+ */
+enum spanlog_quantifier
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Each option says which it is.
+     */
+    SPANLOG_QUANTIFIER_DEFAULT = 0,
+    /**
+     * One is enough.
+     */
+    SPANLOG_QUANTIFIER_ANY = 1,
+    /**
+     * Every one.
+     */
+    SPANLOG_QUANTIFIER_ALL = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum spanlog_quantifier spanlog_quantifier;
+#else
+typedef int32_t spanlog_quantifier;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What a range is that opening reported.
+ */
+enum spanlog_range_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * What a crash left at the end and was no record; it was cut off.
+     */
+    SPANLOG_RANGE_KIND_TORN = 1,
+    /**
+     * Damage that was passed over, with the option that allows it.
+     */
+    SPANLOG_RANGE_KIND_SKIPPED = 2,
+    /**
+     * It lies on a directory that is not there.
+     */
+    SPANLOG_RANGE_KIND_OFFLINE = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum spanlog_range_kind spanlog_range_kind;
+#else
+typedef int32_t spanlog_range_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What a read found, and so where to go on.
+ */
+enum spanlog_read_status
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Messages.
+     */
+    SPANLOG_READ_STATUS_FOUND = 1,
+    /**
+     * The queue never had a message; go on at 0.
+     */
+    SPANLOG_READ_STATUS_NO_QUEUE = 2,
+    /**
+     * Nothing was ever readable in the queue; go on at 0.
+     */
+    SPANLOG_READ_STATUS_EMPTY = 3,
+    /**
+     * Retention dropped the offset; go on at the queue's minimum.
+     */
+    SPANLOG_READ_STATUS_TOO_SMALL = 4,
+    /**
+     * The offset is the next to come; ask again.
+     */
+    SPANLOG_READ_STATUS_AT_END = 5,
+    /**
+     * The offset is behind the next to come; go on at the maximum, never at the start.
+     */
+    SPANLOG_READ_STATUS_TOO_LARGE = 6,
+    /**
+     * The messages at the offset are gone or lost; go on behind them.
+     */
+    SPANLOG_READ_STATUS_REMOVED = 7,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum spanlog_read_status spanlog_read_status;
+#else
+typedef int32_t spanlog_read_status;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Why a segment leaves or stays.
+ */
+enum spanlog_reason
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Leaves: it is past its age.
+     */
+    SPANLOG_REASON_EXPIRED = 1,
+    /**
+     * Leaves although it is not past its age, because disks are full.
+     */
+    SPANLOG_REASON_FORCED = 2,
+    /**
+     * Stays: it is the last, where appends go.
+     */
+    SPANLOG_REASON_KEPT_LAST = 3,
+    /**
+     * Stays: one before it stays, and the log has no holes.
+     */
+    SPANLOG_REASON_KEPT_BEHIND = 4,
+    /**
+     * Stays: its directory is read-only.
+     */
+    SPANLOG_REASON_KEPT_READ_ONLY = 5,
+    /**
+     * Stays: it is not past its age.
+     */
+    SPANLOG_REASON_KEPT_YOUNG = 6,
+    /**
+     * Stays: its age is not known.
+     */
+    SPANLOG_REASON_KEPT_UNDATED = 7,
+    /**
+     * Stays: it is past its age, but nothing calls for cleaning.
+     */
+    SPANLOG_REASON_KEPT_NO_PRESSURE = 8,
+    /**
+     * Stays for this round: enough were dropped before their age.
+     */
+    SPANLOG_REASON_KEPT_ROUND_LIMIT = 9,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum spanlog_reason spanlog_reason;
+#else
+typedef int32_t spanlog_reason;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * What a directory is for.
+ */
+enum spanlog_role
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * What the store remembers; for a new directory SPANLOG_ROLE_READ_WRITE.
+     */
+    SPANLOG_ROLE_DEFAULT = 0,
+    /**
+     * Takes new segments.
+     */
+    SPANLOG_ROLE_READ_WRITE = 1,
+    /**
+     * Takes no new segment; those it has are served, and leave by retention.
+     */
+    SPANLOG_ROLE_DRAINING = 2,
+    /**
+     * Nothing in it changes: a mount that cannot be written.
+     */
+    SPANLOG_ROLE_READ_ONLY = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum spanlog_role spanlog_role;
+#else
+typedef int32_t spanlog_role;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * A choice of yes or no whose default is told beside it.
+ */
+enum spanlog_switch
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * As told beside it.
+     */
+    SPANLOG_SWITCH_DEFAULT = 0,
+    /**
+     * Yes.
+     */
+    SPANLOG_SWITCH_ON = 1,
+    /**
+     * No.
+     */
+    SPANLOG_SWITCH_OFF = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum spanlog_switch spanlog_switch;
+#else
+typedef int32_t spanlog_switch;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * The background work of a store, for those who run it themselves.
+ */
+enum spanlog_task
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Makes appended bytes durable, at the store's interval.
+     */
+    SPANLOG_TASK_FLUSH = 1,
+    /**
+     * Adds visible records to their queues.
+     */
+    SPANLOG_TASK_INDEX = 2,
+    /**
+     * Writes down how far log and queues are durable.
+     */
+    SPANLOG_TASK_CHECKPOINT = 3,
+    /**
+     * Measures the disks and lets the policy judge.
+     */
+    SPANLOG_TASK_PROBE = 4,
+    /**
+     * Drops segments that the policy lets go, one per run.
+     */
+    SPANLOG_TASK_CLEAN = 5,
+    /**
+     * Makes the next pages and the next segment ready.
+     */
+    SPANLOG_TASK_PREPARE = 6,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum spanlog_task spanlog_task;
+#else
+typedef int32_t spanlog_task;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * Messages that one call found. It keeps their bytes for as long as it lives, also after the
+ * store was closed or retention dropped them. To be freed with spanlog_batch_free(); only one
+ * thread at a time may free it, any may read it meanwhile.
+ */
+typedef struct spanlog_batch spanlog_batch;
+
+/**
+ * Why a call failed. Made only when a place for it was given and the call failed; to be freed
+ * with spanlog_error_free().
+ */
+typedef struct spanlog_error spanlog_error;
+
+/**
+ * A list that one call made, of one kind of element. To be freed with spanlog_list_free(); what
+ * its elements point to lives as long.
+ */
+typedef struct spanlog_list spanlog_list;
+
+/**
+ * An open store. Any thread may call any function with it at any time; appends take turns.
+ */
+typedef struct spanlog_store spanlog_store;
+
+/**
+ * A name and a value, in UTF-8.
+ */
+typedef struct spanlog_property {
+    /**
+     * The name.
+     */
+    const char *name;
+    /**
+     * The value.
+     */
+    const char *value;
+} spanlog_property;
+
+/**
+ * A message to append. Begin with SPANLOG_MESSAGE_INIT. Everything is copied before the call
+ * returns. Texts are UTF-8 and end with NUL.
+ */
+typedef struct spanlog_message {
+    /**
+     * sizeof(spanlog_message).
+     */
+    size_t struct_size;
+    /**
+     * The topic: 1 to 255 of letters, digits, '%', '|', '_' and '-'.
+     */
+    const char *topic;
+    /**
+     * The payload; NULL for an empty one.
+     */
+    const void *body;
+    /**
+     * How many bytes it has.
+     */
+    size_t body_len;
+    /**
+     * What consumers filter by; NULL for none.
+     */
+    const char *tags;
+    /**
+     * What the message is found by; NULL for nothing.
+     */
+    const char *const *keys;
+    /**
+     * How many keys there are.
+     */
+    size_t key_count;
+    /**
+     * Further properties; NULL for none.
+     */
+    const struct spanlog_property *properties;
+    /**
+     * How many there are.
+     */
+    size_t property_count;
+    /**
+     * Who made the message, "ip:port"; NULL for "127.0.0.1:0".
+     */
+    const char *born_host;
+    /**
+     * When the message was made, in ms since 1970; 0 for now.
+     */
+    int64_t born_ms;
+    /**
+     * With a committed transaction: the position of its prepared message.
+     */
+    uint64_t prepared_position;
+    /**
+     * The queue within the topic, at most 2^31-1.
+     */
+    uint32_t queue;
+    /**
+     * A number of the caller's own.
+     */
+    int32_t flag;
+    /**
+     * System flags, as RocketMQ's MessageSysFlag.
+     */
+    int32_t sys_flag;
+    /**
+     * How often consumers gave it back.
+     */
+    int32_t reconsume_times;
+    /**
+     * Must be 0.
+     */
+    int32_t reserved;
+    /**
+     * Must be 0.
+     */
+    int32_t reserved2;
+} spanlog_message;
+
+/**
+ * Where a message, or the first one of a batch, was put.
+ */
+typedef struct spanlog_receipt {
+    /**
+     * Where its record begins in the log.
+     */
+    uint64_t position;
+    /**
+     * Its number within its queue; those of a batch follow each other.
+     */
+    uint64_t queue_offset;
+    /**
+     * The position after the last record.
+     */
+    uint64_t end;
+    /**
+     * When it was stored, in ms since 1970.
+     */
+    int64_t store_ms;
+} spanlog_receipt;
+
+/**
+ * Bytes or text that belong to something else, which says how long they live. `data` may be NULL
+ * where `len` is 0, and text does not end with NUL.
+ */
+typedef struct spanlog_bytes {
+    /**
+     * The first byte.
+     */
+    const char *data;
+    /**
+     * How many there are.
+     */
+    size_t len;
+} spanlog_bytes;
+
+/**
+ * A message that was read. What it points to belongs to the batch, or lies in the caller's
+ * buffer.
+ */
+typedef struct spanlog_message_view {
+    /**
+     * The topic.
+     */
+    struct spanlog_bytes topic;
+    /**
+     * The payload.
+     */
+    struct spanlog_bytes body;
+    /**
+     * What consumers filter by; `data` is NULL if there is nothing.
+     */
+    struct spanlog_bytes tags;
+    /**
+     * What the message is found by, separated by spaces; `data` is NULL if there is nothing.
+     */
+    struct spanlog_bytes keys;
+    /**
+     * The identifier that the producer, or else the store, gave; `data` is NULL without one.
+     */
+    struct spanlog_bytes unique_id;
+    /**
+     * The whole record, as it stands on disk.
+     */
+    struct spanlog_bytes record;
+    /**
+     * Its number within its queue.
+     */
+    uint64_t queue_offset;
+    /**
+     * Where its record begins in the log.
+     */
+    uint64_t position;
+    /**
+     * With a committed transaction: the position of its prepared message.
+     */
+    uint64_t prepared_position;
+    /**
+     * When it was made, in ms since 1970, by the producer's clock.
+     */
+    int64_t born_ms;
+    /**
+     * When it was stored, in ms since 1970, by the store's clock.
+     */
+    int64_t store_ms;
+    /**
+     * The queue within the topic.
+     */
+    uint32_t queue;
+    /**
+     * The caller's own number.
+     */
+    int32_t flag;
+    /**
+     * System flags, as RocketMQ's MessageSysFlag.
+     */
+    int32_t sys_flag;
+    /**
+     * How often consumers gave it back.
+     */
+    int32_t reconsume_times;
+} spanlog_message_view;
+
+/**
+ * What a read found besides messages.
+ */
+typedef struct spanlog_batch_info {
+    /**
+     * sizeof(spanlog_batch_info).
+     */
+    size_t struct_size;
+    /**
+     * Number of messages.
+     */
+    uint64_t count;
+    /**
+     * Where to read on.
+     */
+    uint64_t next;
+    /**
+     * The queue's first message kept, as of this read.
+     */
+    uint64_t min;
+    /**
+     * One past its last.
+     */
+    uint64_t max;
+    /**
+     * With SPANLOG_STATUS_TOO_SMALL: the bytes that the first message takes.
+     */
+    uint64_t needed_bytes;
+    /**
+     * A spanlog_read_status.
+     */
+    int32_t status;
+    /**
+     * 0.
+     */
+    int32_t reserved;
+} spanlog_batch_info;
+
+/**
+ * The marks of a disk, as used ratios from 0 to 1. 0 stands for the default.
+ */
+typedef struct spanlog_thresholds {
+    /**
+     * sizeof(spanlog_thresholds).
+     */
+    size_t struct_size;
+    /**
+     * Above it segments past their age leave at once. Default 0.75, from 0.10 to 0.95.
+     */
+    double clean;
+    /**
+     * Above it the directory takes no new segment while another can; when all are above it,
+     * segments are dropped regardless of age. Default 0.85, from 0.30 to 0.85.
+     */
+    double force;
+    /**
+     * Above it the directory takes no new segment at all; when all are above it, appends are
+     * refused. Default 0.90, from 0.35 to 0.90.
+     */
+    double refuse;
+    /**
+     * How far usage must fall below a mark to end it. Default 0.01, up to 0.05; a negative number
+     * stands for none.
+     */
+    double hysteresis;
+    /**
+     * Free bytes to keep: with fewer the directory counts as above `force`. Default none.
+     */
+    uint64_t floor_bytes;
+} spanlog_thresholds;
+
+/**
+ * A directory of segments.
+ */
+typedef struct spanlog_directory_options {
+    /**
+     * sizeof(spanlog_directory_options).
+     */
+    size_t struct_size;
+    /**
+     * Where it is, in the system's bytes.
+     */
+    const char *path;
+    /**
+     * Its own marks; NULL for the store's.
+     */
+    const struct spanlog_thresholds *thresholds;
+    /**
+     * A spanlog_role.
+     */
+    int32_t role;
+    /**
+     * Must be 0.
+     */
+    int32_t reserved;
+} spanlog_directory_options;
+
+/**
+ * A directory of a store.
+ */
+typedef struct spanlog_disk {
+    /**
+     * sizeof(spanlog_disk).
+     */
+    size_t struct_size;
+    /**
+     * Where it is, in the system's bytes.
+     */
+    const char *path;
+    /**
+     * Why it cannot be used; NULL if it can.
+     */
+    const char *offline;
+    /**
+     * The file system it is on: directories with the same number share their space.
+     */
+    uint64_t device;
+    /**
+     * Bytes in use, if `has_usage`.
+     */
+    uint64_t used_bytes;
+    /**
+     * Bytes this process could still write, if `has_usage`.
+     */
+    uint64_t available_bytes;
+    /**
+     * Number of segments it holds.
+     */
+    uint64_t segments;
+    /**
+     * Bytes of segments it holds.
+     */
+    uint64_t segment_bytes;
+    /**
+     * Used / (used + available), from 0 to 1, if `has_usage`; else 0.
+     */
+    double used_ratio;
+    /**
+     * Its marks, as in spanlog_thresholds.
+     */
+    double clean;
+    /**
+     * As above.
+     */
+    double force;
+    /**
+     * As above.
+     */
+    double refuse;
+    /**
+     * As above.
+     */
+    double hysteresis;
+    /**
+     * As above.
+     */
+    uint64_t floor_bytes;
+    /**
+     * A spanlog_role.
+     */
+    int32_t role;
+    /**
+     * A spanlog_pressure.
+     */
+    int32_t pressure;
+    /**
+     * 1 if the next segment may go there.
+     */
+    int32_t takes_segments;
+    /**
+     * 1 if its disk's usage is known.
+     */
+    int32_t has_usage;
+} spanlog_disk;
+
+/**
+ * A segment of the log.
+ */
+typedef struct spanlog_segment {
+    /**
+     * sizeof(spanlog_segment).
+     */
+    size_t struct_size;
+    /**
+     * Its file, in the system's bytes.
+     */
+    const char *path;
+    /**
+     * First position it covers.
+     */
+    uint64_t base;
+    /**
+     * Length in bytes.
+     */
+    uint64_t len_bytes;
+    /**
+     * Store time of its last record, in ms since 1970; 0 where nobody has read it.
+     */
+    int64_t last_store_ms;
+    /**
+     * 1 if a batch holds it.
+     */
+    int32_t held;
+    /**
+     * 1 if retention dropped it; its space comes back when it is released.
+     */
+    int32_t dropped;
+} spanlog_segment;
+
+/**
+ * A queue of a topic.
+ */
+typedef struct spanlog_queue_info {
+    /**
+     * sizeof(spanlog_queue_info).
+     */
+    size_t struct_size;
+    /**
+     * The topic.
+     */
+    const char *topic;
+    /**
+     * The first message kept.
+     */
+    uint64_t min;
+    /**
+     * One past the last that can be read.
+     */
+    uint64_t max;
+    /**
+     * The queue's number.
+     */
+    uint32_t queue;
+    /**
+     * 0.
+     */
+    int32_t reserved;
+} spanlog_queue_info;
+
+/**
+ * What a round of cleaning would do with a segment.
+ */
+typedef struct spanlog_fate {
+    /**
+     * sizeof(spanlog_fate).
+     */
+    size_t struct_size;
+    /**
+     * The reason in words.
+     */
+    const char *text;
+    /**
+     * The segment's first position.
+     */
+    uint64_t base;
+    /**
+     * Its length in bytes.
+     */
+    uint64_t len_bytes;
+    /**
+     * A spanlog_reason.
+     */
+    int32_t reason;
+    /**
+     * 1 if it leaves.
+     */
+    int32_t drops;
+} spanlog_fate;
+
+/**
+ * A segment that cleaning dropped since the store was opened.
+ */
+typedef struct spanlog_dropped {
+    /**
+     * sizeof(spanlog_dropped).
+     */
+    size_t struct_size;
+    /**
+     * Its file, in the system's bytes.
+     */
+    const char *path;
+    /**
+     * Why, in words.
+     */
+    const char *reason;
+    /**
+     * Its first position.
+     */
+    uint64_t base;
+    /**
+     * When, in ms since 1970.
+     */
+    int64_t at_ms;
+} spanlog_dropped;
+
+/**
+ * A range of the log that opening reported.
+ */
+typedef struct spanlog_range {
+    /**
+     * sizeof(spanlog_range).
+     */
+    size_t struct_size;
+    /**
+     * The file it begins in, in the system's bytes; NULL if it is not there.
+     */
+    const char *path;
+    /**
+     * What is wrong, in words.
+     */
+    const char *reason;
+    /**
+     * Its first position.
+     */
+    uint64_t from;
+    /**
+     * One past its last.
+     */
+    uint64_t to;
+    /**
+     * A spanlog_range_kind.
+     */
+    int32_t kind;
+    /**
+     * 0.
+     */
+    int32_t reserved;
+} spanlog_range;
+
+/**
+ * How much one read may return. At least one message is returned whatever its size.
+ */
+typedef struct spanlog_read_options {
+    /**
+     * sizeof(spanlog_read_options).
+     */
+    size_t struct_size;
+    /**
+     * Number of messages. Default 256.
+     */
+    uint64_t max_messages;
+    /**
+     * Bytes of whole records. Default 1 MiB.
+     */
+    uint64_t max_bytes;
+    /**
+     * Whether the checksums of each message are checked: a spanlog_switch, on by default. Without
+     * it only the structure of records is.
+     */
+    int32_t verify;
+    /**
+     * Must be 0.
+     */
+    int32_t reserved;
+} spanlog_read_options;
+
+/**
+ * Which messages of a queue are there.
+ */
+typedef struct spanlog_bounds {
+    /**
+     * The first message kept.
+     */
+    uint64_t min;
+    /**
+     * One past the last that can be read.
+     */
+    uint64_t max;
+} spanlog_bounds;
+
+/**
+ * The positions that tell how far a store has come.
+ */
+typedef struct spanlog_watermarks {
+    /**
+     * First byte still kept.
+     */
+    uint64_t start;
+    /**
+     * Everything below is durable.
+     */
+    uint64_t flushed;
+    /**
+     * Everything below is in the queues.
+     */
+    uint64_t indexed;
+    /**
+     * Everything below is written.
+     */
+    uint64_t appended;
+} spanlog_watermarks;
+
+/**
+ * A store in numbers.
+ */
+typedef struct spanlog_stats {
+    /**
+     * sizeof(spanlog_stats).
+     */
+    size_t struct_size;
+    /**
+     * The positions.
+     */
+    struct spanlog_watermarks watermarks;
+    /**
+     * Length of every segment in bytes.
+     */
+    uint64_t segment_len_bytes;
+    /**
+     * Number of directories.
+     */
+    uint64_t directories;
+    /**
+     * Number of segments, those included that are dropped and still held.
+     */
+    uint64_t segments;
+    /**
+     * Number of queues.
+     */
+    uint64_t queues;
+    /**
+     * Files mapped now.
+     */
+    uint64_t maps;
+    /**
+     * 1 if appends are refused now; an append tells why.
+     */
+    int32_t refused;
+    /**
+     * 1 if a flush failed, so that nothing more can be promised.
+     */
+    int32_t poisoned;
+} spanlog_stats;
+
+/**
+ * What opening a store found and did.
+ */
+typedef struct spanlog_recovery {
+    /**
+     * sizeof(spanlog_recovery).
+     */
+    size_t struct_size;
+    /**
+     * Where reading began: everything below was known.
+     */
+    uint64_t scanned_from;
+    /**
+     * Where the log ends.
+     */
+    uint64_t end;
+    /**
+     * Records that were read.
+     */
+    uint64_t records;
+    /**
+     * Whole records behind the cut, saved beside the store.
+     */
+    uint64_t salvaged_records;
+    /**
+     * Files in the segment directories that are none of the store's, left alone.
+     */
+    uint64_t ignored_files;
+    /**
+     * 1 if the store had been closed cleanly.
+     */
+    int32_t was_clean;
+    /**
+     * 1 if the queues were derived anew from the whole log.
+     */
+    int32_t rebuilt_queues;
+} spanlog_recovery;
+
+/**
+ * How a store is opened and run. Begin with SPANLOG_OPTIONS_INIT: every field that is 0 or NULL
+ * stands for its default, and SPANLOG_ZERO stands for the number 0 where that is something else.
+ * Values out of range are refused, never clamped.
+ */
+typedef struct spanlog_options {
+    /**
+     * sizeof(spanlog_options).
+     */
+    size_t struct_size;
+    /**
+     * The directories of segments; NULL for those that the store remembers, or for a new store
+     * "commitlog" under its root.
+     */
+    const struct spanlog_directory_options *directories;
+    /**
+     * How many there are.
+     */
+    size_t directory_count;
+    /**
+     * The marks where a directory has none of its own; NULL for 75, 85 and 90 %.
+     */
+    const struct spanlog_thresholds *thresholds;
+    /**
+     * Hours of the day, local time, in which expired segments are dropped without pressure:
+     * "4;16", or "never". NULL for "4".
+     */
+    const char *delete_hours;
+    /**
+     * The address that goes into records as the one that stored them, "ip:port"; NULL for
+     * "127.0.0.1:10911".
+     */
+    const char *store_host;
+    /**
+     * Length of a segment file of a store that has none yet. Default 1 GiB, from 4096 to 2^31-1.
+     */
+    uint64_t segment_len_bytes;
+    /**
+     * Length of a queue file: a multiple of 20. Default 6,000,000, from 20 to 2^31-1.
+     */
+    uint64_t queue_file_len_bytes;
+    /**
+     * With asynchronous durability, ms between two flushes. Default 500, up to a day.
+     */
+    uint64_t flush_interval_ms;
+    /**
+     * With asynchronous durability, bytes between two flushes. Default 16 MiB.
+     */
+    uint64_t flush_bytes;
+    /**
+     * How long a segment is kept after its last record, in ms. Default 72 h; SPANLOG_ZERO keeps
+     * none but the last.
+     */
+    uint64_t retention_ms;
+    /**
+     * Pause between two files that cleaning removes, in ms. Default 100, up to a minute;
+     * SPANLOG_ZERO for none.
+     */
+    uint64_t clean_pause_ms;
+    /**
+     * Time between two looks at the disks, in ms. Default 10,000, from 10 to a day.
+     */
+    uint64_t probe_interval_ms;
+    /**
+     * Time between two rounds of cleaning, in ms. Default 10,000, from 10 to a day.
+     */
+    uint64_t clean_interval_ms;
+    /**
+     * Time between two checkpoints, in ms. Default 1000, from 10 to a day.
+     */
+    uint64_t checkpoint_interval_ms;
+    /**
+     * The largest body, in bytes. Default 4 MiB, up to 2^31-1.
+     */
+    uint64_t max_body_bytes;
+    /**
+     * How many bytes ahead of the writer pages are made ready. Default 64 MiB; SPANLOG_ZERO for
+     * none.
+     */
+    uint64_t prepare_bytes;
+    /**
+     * How many files are mapped or open at most. Default 1024, from 4 to 60,000.
+     */
+    uint64_t max_maps;
+    /**
+     * How many segments that are not expired one round of cleaning may drop. Default 10.
+     */
+    uint32_t max_forced_per_round;
+    /**
+     * A spanlog_placement.
+     */
+    int32_t placement;
+    /**
+     * A spanlog_durability.
+     */
+    int32_t durability;
+    /**
+     * Of how many disks usage must be above `clean`: a spanlog_quantifier, any by default.
+     */
+    int32_t clean_on;
+    /**
+     * Of how many writable disks usage must be above `force`: all by default.
+     */
+    int32_t force_on;
+    /**
+     * Of how many writable disks usage must be above `refuse`: all by default.
+     */
+    int32_t refuse_on;
+    /**
+     * A spanlog_on_damage.
+     */
+    int32_t on_damage;
+    /**
+     * Whether segments that are not expired are dropped when disks are full: a spanlog_switch, on
+     * by default.
+     */
+    int32_t forced_clean;
+    /**
+     * Whether reads, too, are refused while the disks are full. Off by default.
+     */
+    int32_t refuse_reads_when_full;
+    /**
+     * Whether each record carries a checksum over all of it. On by default.
+     */
+    int32_t record_checksum;
+    /**
+     * Whether a store opens without directories that are not there. Off by default.
+     */
+    int32_t allow_offline;
+    /**
+     * Whether a root that lost its registry takes over the directories named. Off by default.
+     */
+    int32_t adopt;
+    /**
+     * Whether the store is opened for reading alone. Off by default.
+     */
+    int32_t read_only;
+    /**
+     * Whether a store that does not exist is created. On by default.
+     */
+    int32_t create;
+    /**
+     * Whether threads run the store's steps. On by default; with off nobody runs them but
+     * spanlog_store_run().
+     */
+    int32_t background;
+    /**
+     * Must be 0.
+     */
+    int32_t reserved;
+} spanlog_options;
+
+#define SPANLOG_MESSAGE_INIT SPANLOG_SIZED(spanlog_message)
+#define SPANLOG_BATCH_INFO_INIT SPANLOG_SIZED(spanlog_batch_info)
+#define SPANLOG_THRESHOLDS_INIT SPANLOG_SIZED(spanlog_thresholds)
+#define SPANLOG_DIRECTORY_OPTIONS_INIT SPANLOG_SIZED(spanlog_directory_options)
+#define SPANLOG_DISK_INIT SPANLOG_SIZED(spanlog_disk)
+#define SPANLOG_SEGMENT_INIT SPANLOG_SIZED(spanlog_segment)
+#define SPANLOG_QUEUE_INFO_INIT SPANLOG_SIZED(spanlog_queue_info)
+#define SPANLOG_FATE_INIT SPANLOG_SIZED(spanlog_fate)
+#define SPANLOG_DROPPED_INIT SPANLOG_SIZED(spanlog_dropped)
+#define SPANLOG_RANGE_INIT SPANLOG_SIZED(spanlog_range)
+#define SPANLOG_READ_OPTIONS_INIT SPANLOG_SIZED(spanlog_read_options)
+#define SPANLOG_STATS_INIT SPANLOG_SIZED(spanlog_stats)
+#define SPANLOG_RECOVERY_INIT SPANLOG_SIZED(spanlog_recovery)
+#define SPANLOG_OPTIONS_INIT SPANLOG_SIZED(spanlog_options)
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * Appends one message. When it returns, the message is in the log and survives the end of this
+ * process; with SPANLOG_DURABILITY_GROUP it also survives the loss of power. `receipt` may be
+ * NULL.
+ *
+ * SPANLOG_STATUS_INVALID or SPANLOG_STATUS_TOO_LARGE for the message; SPANLOG_STATUS_FULL when no
+ * directory has room; SPANLOG_STATUS_POISONED after a failed flush; SPANLOG_STATUS_OFFLINE,
+ * SPANLOG_STATUS_IO. Nothing was appended then, save that with group durability a failed flush
+ * leaves open whether the message survives.
+ *
+ * # Safety
+ * `message` is as long as it says, and its pointers lead to what they say; `receipt` and `error`
+ * are NULL or can be written.
+ */
+SPANLOG_API
+SPANLOG_MUST_USE
+spanlog_status spanlog_store_append(struct spanlog_store *store,
+                                    const struct spanlog_message *message,
+                                    struct spanlog_receipt *receipt,
+                                    struct spanlog_error **error);
+
+/**
+ * As spanlog_store_append(), but returns only when the message is durable, whatever the store's
+ * durability.
+ *
+ * # Safety
+ * As spanlog_store_append().
+ */
+SPANLOG_API
+SPANLOG_MUST_USE
+spanlog_status spanlog_store_append_durable(struct spanlog_store *store,
+                                            const struct spanlog_message *message,
+                                            struct spanlog_receipt *receipt,
+                                            struct spanlog_error **error);
+
+/**
+ * Appends messages of one topic and queue, all or none of them, side by side. The receipt, which
+ * may be NULL, is the first one's. All have the size that the first one says.
+ *
+ * As spanlog_store_append(), and SPANLOG_STATUS_INVALID for none or for several queues.
+ *
+ * # Safety
+ * There are `count` messages, each as spanlog_store_append() wants it.
+ */
+SPANLOG_API
+SPANLOG_MUST_USE
+spanlog_status spanlog_store_append_batch(struct spanlog_store *store,
+                                          const struct spanlog_message *messages,
+                                          size_t count,
+                                          struct spanlog_receipt *receipt,
+                                          struct spanlog_error **error);
+
+/**
+ * As spanlog_store_append_batch(), but returns only when all of it is durable.
+ *
+ * # Safety
+ * As spanlog_store_append_batch().
+ */
+SPANLOG_API
+SPANLOG_MUST_USE
+spanlog_status spanlog_store_append_batch_durable(struct spanlog_store *store,
+                                                  const struct spanlog_message *messages,
+                                                  size_t count,
+                                                  struct spanlog_receipt *receipt,
+                                                  struct spanlog_error **error);
+
+/**
+ * The messages of a batch, in the order in which they were found: `count` of them, one after the
+ * other, until the batch is freed. NULL, and 0, for NULL or a batch that was freed.
+ *
+ * # Safety
+ * `count` is NULL or can be written.
+ */
+SPANLOG_API
+const struct spanlog_message_view *spanlog_batch_messages(const struct spanlog_batch *batch,
+                                                          size_t *count);
+
+/**
+ * What was found besides messages.
+ *
+ * # Safety
+ * `info` is as long as it says; `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_batch_get_info(const struct spanlog_batch *batch,
+                                      struct spanlog_batch_info *info,
+                                      struct spanlog_error **error);
+
+/**
+ * Frees a batch and lets go of its messages. NULL, and one that was freed before, are passed over.
+ */
+SPANLOG_API
+void spanlog_batch_free(struct spanlog_batch *batch);
+
+/**
+ * The value of a property of a message, for as long as the message's bytes live; of several with
+ * that name, the last one's. SPANLOG_STATUS_END if there is none.
+ *
+ * # Safety
+ * `message` is one that was read, and its bytes are still there; `name` ends with NUL; `value` and
+ * `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_message_property(const struct spanlog_message_view *message,
+                                        const char *name,
+                                        struct spanlog_bytes *value,
+                                        struct spanlog_error **error);
+
+/**
+ * The property number `at` of a message, from 0, in the order of the record; tags, keys and unique
+ * id are among them. SPANLOG_STATUS_END behind the last one.
+ *
+ * # Safety
+ * As spanlog_message_property(); `name` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_message_property_at(const struct spanlog_message_view *message,
+                                           size_t at,
+                                           struct spanlog_bytes *name,
+                                           struct spanlog_bytes *value,
+                                           struct spanlog_error **error);
+
+/**
+ * Adds a directory to the open store; it takes segments from the next one on.
+ *
+ * SPANLOG_STATUS_INVALID if it is one of the store's, or nested with one; SPANLOG_STATUS_FOREIGN
+ * if it is another store's; SPANLOG_STATUS_IO.
+ *
+ * # Safety
+ * `directory` is as long as it says, and its pointers lead to what they say; `error` is NULL or
+ * can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_add_directory(struct spanlog_store *store,
+                                           const struct spanlog_directory_options *directory,
+                                           struct spanlog_error **error);
+
+/**
+ * Changes what a directory is for, a spanlog_role: draining ends new segments there.
+ *
+ * SPANLOG_STATUS_INVALID if the store has no such directory, or for making the one read-only that
+ * holds the log's end; SPANLOG_STATUS_IO.
+ *
+ * # Safety
+ * `path` ends with NUL; `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_set_role(struct spanlog_store *store,
+                                      const char *path,
+                                      int32_t role,
+                                      struct spanlog_error **error);
+
+/**
+ * Takes an empty directory off the store. SPANLOG_STATUS_INVALID if the store has no such
+ * directory, if it is the only one, or while it holds segments; SPANLOG_STATUS_IO.
+ *
+ * # Safety
+ * `path` ends with NUL; `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_remove_directory(struct spanlog_store *store,
+                                              const char *path,
+                                              struct spanlog_error **error);
+
+/**
+ * Tells how full a directory is, in place of what its file system says: for a quota that the
+ * system does not report. The directory counts as a disk of its own until both numbers are 0,
+ * which ends it; nothing of it is remembered when the store is closed.
+ *
+ * # Safety
+ * `path` ends with NUL; `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_set_usage(struct spanlog_store *store,
+                                       const char *path,
+                                       uint64_t used_bytes,
+                                       uint64_t available_bytes,
+                                       struct spanlog_error **error);
+
+/**
+ * The status that the failed call returned; SPANLOG_STATUS_OK for NULL, SPANLOG_STATUS_CLOSED for
+ * an object that was freed.
+ */
+SPANLOG_API
+spanlog_status spanlog_error_code(const struct spanlog_error *error);
+
+/**
+ * What happened, in one sentence with the place, in UTF-8 but for bytes of a path that are not.
+ * Never NULL. The text lives until the object is freed.
+ */
+SPANLOG_API
+const char *spanlog_error_message(const struct spanlog_error *error);
+
+/**
+ * The file or directory concerned, as the system's bytes; NULL if there is none. The text lives
+ * until the object is freed.
+ */
+SPANLOG_API
+const char *spanlog_error_path(const struct spanlog_error *error);
+
+/**
+ * The system's error number; 0 if it was not the system that refused.
+ */
+SPANLOG_API
+int32_t spanlog_error_errno(const struct spanlog_error *error);
+
+/**
+ * The byte in the file, or the position of the log, that the error is about. Returns whether
+ * there is one, and writes it to `offset` unless that is NULL.
+ *
+ * # Safety
+ * `offset` is NULL or can be written.
+ */
+SPANLOG_API
+bool spanlog_error_offset(const struct spanlog_error *error,
+                          uint64_t *offset);
+
+/**
+ * The limit that was passed; with SPANLOG_STATUS_GONE, where the log starts now. Returns whether
+ * there is one, and writes it to `limit` unless that is NULL.
+ *
+ * # Safety
+ * `limit` is NULL or can be written.
+ */
+SPANLOG_API
+bool spanlog_error_limit(const struct spanlog_error *error,
+                         uint64_t *limit);
+
+/**
+ * The range of the log concerned: what is offline, damaged or gone. Returns whether there is
+ * one, and writes its two ends unless their place is NULL.
+ *
+ * # Safety
+ * `from` and `to` are NULL or can be written.
+ */
+SPANLOG_API
+bool spanlog_error_range(const struct spanlog_error *error,
+                         uint64_t *from,
+                         uint64_t *to);
+
+/**
+ * Whether the same call may succeed later without anybody fixing anything: the store is full or
+ * locked, or a directory is not there.
+ */
+SPANLOG_API
+bool spanlog_error_is_retriable(const struct spanlog_error *error);
+
+/**
+ * Whether the handle is of no use any more: close it.
+ */
+SPANLOG_API
+bool spanlog_error_is_fatal(const struct spanlog_error *error);
+
+/**
+ * Frees an error object. NULL, and one that was freed before, are passed over.
+ */
+SPANLOG_API
+void spanlog_error_free(struct spanlog_error *error);
+
+/**
+ * Number of elements; 0 for NULL or a list that was freed.
+ */
+SPANLOG_API
+size_t spanlog_list_count(const struct spanlog_list *list);
+
+/**
+ * Frees a list. NULL, and one that was freed before, are passed over.
+ */
+SPANLOG_API
+void spanlog_list_free(struct spanlog_list *list);
+
+/**
+ * Element `at` of a list of spanlog_store_disks(), from 0. SPANLOG_STATUS_END behind the last.
+ *
+ * # Safety
+ * `disk` is as long as it says; `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_list_disk(const struct spanlog_list *list,
+                                 size_t at,
+                                 struct spanlog_disk *disk,
+                                 struct spanlog_error **error);
+
+/**
+ * Element `at` of a list of spanlog_store_segments(), from 0. SPANLOG_STATUS_END behind the last.
+ *
+ * # Safety
+ * `segment` is as long as it says; `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_list_segment(const struct spanlog_list *list,
+                                    size_t at,
+                                    struct spanlog_segment *segment,
+                                    struct spanlog_error **error);
+
+/**
+ * Element `at` of a list of spanlog_store_queues(), from 0. SPANLOG_STATUS_END behind the last.
+ *
+ * # Safety
+ * `queue` is as long as it says; `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_list_queue(const struct spanlog_list *list,
+                                  size_t at,
+                                  struct spanlog_queue_info *queue,
+                                  struct spanlog_error **error);
+
+/**
+ * Element `at` of a list of spanlog_store_plan_clean(), from 0. SPANLOG_STATUS_END behind the last.
+ *
+ * # Safety
+ * `fate` is as long as it says; `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_list_fate(const struct spanlog_list *list,
+                                 size_t at,
+                                 struct spanlog_fate *fate,
+                                 struct spanlog_error **error);
+
+/**
+ * Element `at` of a list of spanlog_store_dropped(), from 0. SPANLOG_STATUS_END behind the last.
+ *
+ * # Safety
+ * `dropped` is as long as it says; `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_list_dropped(const struct spanlog_list *list,
+                                    size_t at,
+                                    struct spanlog_dropped *dropped,
+                                    struct spanlog_error **error);
+
+/**
+ * Element `at` of a list of spanlog_store_ranges(), from 0. SPANLOG_STATUS_END behind the last.
+ *
+ * # Safety
+ * `range` is as long as it says; `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_list_range(const struct spanlog_list *list,
+                                  size_t at,
+                                  struct spanlog_range *range,
+                                  struct spanlog_error **error);
+
+/**
+ * Reads messages of a queue from `from` on, as many as the options allow (NULL for the defaults),
+ * and writes a batch of them to `batch`, to be freed with spanlog_batch_free(). With no message
+ * the call returns SPANLOG_STATUS_END, and the batch, to be freed all the same, says why and
+ * where to go on. A message can be read once it is indexed: see spanlog_store_catch_up().
+ *
+ * A damaged message ends the batch before it; the next read, from there, fails with
+ * SPANLOG_STATUS_CORRUPT, and one more behind it goes on. SPANLOG_STATUS_OFFLINE when the first
+ * message lies on a directory that is not there; SPANLOG_STATUS_FULL when every map is held, or
+ * with the option that refuses reads.
+ *
+ * # Safety
+ * `topic` ends with NUL; `options` is NULL or as long as it says; `batch` and `error` are NULL or
+ * can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_read(struct spanlog_store *store,
+                                  const char *topic,
+                                  uint32_t queue,
+                                  uint64_t from,
+                                  const struct spanlog_read_options *options,
+                                  struct spanlog_batch **batch,
+                                  struct spanlog_error **error);
+
+/**
+ * As spanlog_store_read(), but copies the records into `buffer` and lets `messages`, at most
+ * `message_count` of them, point there: nothing has to be freed. As many messages are read as
+ * fit; what `info` says of them is as with a batch. SPANLOG_STATUS_TOO_SMALL if the first one
+ * does not fit: `info->needed_bytes` says what it takes. SPANLOG_STATUS_END with no message.
+ *
+ * # Safety
+ * As spanlog_store_read(); `buffer` has `buffer_len` bytes and `messages` has `message_count`
+ * elements to be written, `info` is as long as it says.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_read_into(struct spanlog_store *store,
+                                       const char *topic,
+                                       uint32_t queue,
+                                       uint64_t from,
+                                       const struct spanlog_read_options *options,
+                                       void *buffer,
+                                       size_t buffer_len,
+                                       struct spanlog_message_view *messages,
+                                       size_t message_count,
+                                       struct spanlog_batch_info *info,
+                                       struct spanlog_error **error);
+
+/**
+ * Reads the record at `position` and writes a batch of one message to `batch`.
+ *
+ * SPANLOG_STATUS_GONE below the log's start; SPANLOG_STATUS_INVALID where no record begins;
+ * SPANLOG_STATUS_OFFLINE in a hole; SPANLOG_STATUS_CORRUPT.
+ *
+ * # Safety
+ * `batch` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_get(struct spanlog_store *store,
+                                 uint64_t position,
+                                 struct spanlog_batch **batch,
+                                 struct spanlog_error **error);
+
+/**
+ * Which messages of a queue are there. SPANLOG_STATUS_END for a queue that never had one.
+ *
+ * # Safety
+ * `topic` ends with NUL; `bounds` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_bounds(struct spanlog_store *store,
+                                    const char *topic,
+                                    uint32_t queue,
+                                    struct spanlog_bounds *bounds,
+                                    struct spanlog_error **error);
+
+/**
+ * The positions as of now.
+ *
+ * # Safety
+ * `watermarks` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_watermarks(struct spanlog_store *store,
+                                        struct spanlog_watermarks *watermarks,
+                                        struct spanlog_error **error);
+
+/**
+ * The store in numbers; measures the disks.
+ *
+ * # Safety
+ * `stats` is as long as it says; `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_stats(struct spanlog_store *store,
+                                   struct spanlog_stats *stats,
+                                   struct spanlog_error **error);
+
+/**
+ * What opening the store found and did; spanlog_store_ranges() has the ranges.
+ *
+ * # Safety
+ * `recovery` is as long as it says; `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_recovery(struct spanlog_store *store,
+                                      struct spanlog_recovery *recovery,
+                                      struct spanlog_error **error);
+
+/**
+ * The directories, measured now: a list of spanlog_disk.
+ *
+ * # Safety
+ * `list` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_disks(struct spanlog_store *store,
+                                   struct spanlog_list **list,
+                                   struct spanlog_error **error);
+
+/**
+ * The segments, those that were dropped while somebody read them first: a list of spanlog_segment.
+ *
+ * # Safety
+ * `list` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_segments(struct spanlog_store *store,
+                                      struct spanlog_list **list,
+                                      struct spanlog_error **error);
+
+/**
+ * The queues, by topic and number: a list of spanlog_queue_info.
+ *
+ * # Safety
+ * `list` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_queues(struct spanlog_store *store,
+                                    struct spanlog_list **list,
+                                    struct spanlog_error **error);
+
+/**
+ * What a round of cleaning would do now with each segment, and why: a list of spanlog_fate.
+ * Changes nothing. With `manual` not 0, as if somebody had asked for the round.
+ *
+ * # Safety
+ * `list` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_plan_clean(struct spanlog_store *store,
+                                        int32_t manual,
+                                        struct spanlog_list **list,
+                                        struct spanlog_error **error);
+
+/**
+ * What cleaning dropped since the store was opened, newest last, at most a thousand: a list of
+ * spanlog_dropped.
+ *
+ * # Safety
+ * `list` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_dropped(struct spanlog_store *store,
+                                     struct spanlog_list **list,
+                                     struct spanlog_error **error);
+
+/**
+ * What opening the store cut off, passed over or missed: a list of spanlog_range.
+ *
+ * # Safety
+ * `list` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_ranges(struct spanlog_store *store,
+                                    struct spanlog_list **list,
+                                    struct spanlog_error **error);
+
+/**
+ * The name of a status, such as "full"; "unknown" for a number that is none. The text is static.
+ */
+SPANLOG_API
+const char *spanlog_status_name(int32_t status);
+
+/**
+ * Opens the store at `root`, or makes one, and writes its handle to `store`. `options` may be
+ * NULL for the defaults. To be closed with spanlog_store_close().
+ *
+ * SPANLOG_STATUS_INVALID for options that cannot be; SPANLOG_STATUS_LOCKED if somebody has it
+ * open; SPANLOG_STATUS_OFFLINE for a directory or range that is not there;
+ * SPANLOG_STATUS_FOREIGN for a directory of another store; SPANLOG_STATUS_CORRUPT for damage below
+ * what was flushed; SPANLOG_STATUS_VERSION; SPANLOG_STATUS_FULL and SPANLOG_STATUS_IO. A failed
+ * open holds nothing and has changed no record. It may take long after a crash.
+ *
+ * # Safety
+ * `root` ends with NUL; `options` is NULL or as long as it says, and its pointers lead to what
+ * they say; `store` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+SPANLOG_MUST_USE
+spanlog_status spanlog_store_open(const char *root,
+                                  const struct spanlog_options *options,
+                                  struct spanlog_store **store,
+                                  struct spanlog_error **error);
+
+/**
+ * Closes the store and frees the handle, also when it fails: then the status says what kept the
+ * store from closing cleanly, and the next opening recovers. Calls of other threads with the
+ * handle end first, those that wait at once; later ones are answered with
+ * SPANLOG_STATUS_CLOSED. Batches stay valid. NULL is passed over. In a child process of the one
+ * that opened it, the handle is given up without touching the store.
+ *
+ * # Safety
+ * `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_close(struct spanlog_store *store,
+                                   struct spanlog_error **error);
+
+/**
+ * Removes the store at `root`: what it made, in all the directories that the options name or it
+ * remembers, and nothing else.
+ *
+ * SPANLOG_STATUS_INVALID if there is no store; SPANLOG_STATUS_LOCKED while somebody has it open;
+ * SPANLOG_STATUS_OFFLINE if a directory is not there; SPANLOG_STATUS_IO.
+ *
+ * # Safety
+ * As spanlog_store_open().
+ */
+SPANLOG_API
+spanlog_status spanlog_store_destroy(const char *root,
+                                     const struct spanlog_options *options,
+                                     struct spanlog_error **error);
+
+/**
+ * Returns once everything appended so far, by anyone, is durable. SPANLOG_STATUS_POISONED or
+ * SPANLOG_STATUS_IO: then nothing more can be promised.
+ *
+ * # Safety
+ * `error` is NULL or can be written.
+ */
+SPANLOG_API
+SPANLOG_MUST_USE
+spanlog_status spanlog_store_flush(struct spanlog_store *store,
+                                   struct spanlog_error **error);
+
+/**
+ * Returns once every message appended so far, by anyone, can be read from its queue.
+ *
+ * # Safety
+ * `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_catch_up(struct spanlog_store *store,
+                                      struct spanlog_error **error);
+
+/**
+ * Asks for a round of cleaning now: segments past their age go, at any hour. The store's own
+ * threads do it; without them, spanlog_store_run() with SPANLOG_TASK_CLEAN.
+ *
+ * # Safety
+ * `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_clean_now(struct spanlog_store *store,
+                                       struct spanlog_error **error);
+
+/**
+ * Runs one piece of background work now, a spanlog_task. When it wants to run again is written to
+ * `next_ms` unless that is NULL: 0 for at once, a time in ms since 1970, or INT64_MAX for when
+ * there is something to do again. SPANLOG_STATUS_INVALID in a store with threads of its own.
+ *
+ * # Safety
+ * `next_ms` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_run(struct spanlog_store *store,
+                                 int32_t task,
+                                 int64_t *next_ms,
+                                 struct spanlog_error **error);
+
+/**
+ * The release of the library that runs, such as "0.1.0". The text is static.
+ */
+SPANLOG_API
+const char *spanlog_version(void);
+
+/**
+ * The release of the library that runs as one number: major * 1000000 + minor * 1000 + patch.
+ * Compare it with SPANLOG_VERSION_NUMBER, the one that was compiled against.
+ */
+SPANLOG_API
+uint32_t spanlog_version_number(void);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* SPANLOG_H */

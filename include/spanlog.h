@@ -97,75 +97,45 @@ enum spanlog_status
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /**
-     * Done.
-     */
+    /** Done. */
     SPANLOG_STATUS_OK = 0,
-    /**
-     * Nothing there: no message to read now, or no more of what was asked for.
-     */
+    /** Nothing there: no message to read now, or no more of what was asked for. */
     SPANLOG_STATUS_END = 1,
-    /**
-     * The time to wait is over, and what was waited for did not happen.
-     */
+    /** The time to wait is over, and what was waited for did not happen. */
     SPANLOG_STATUS_TIMEOUT = 2,
-    /**
-     * The caller's buffer is too small for the first message; how much it needs is told.
-     */
+    /** The caller's buffer is too small for the first message; how much it needs is told. */
     SPANLOG_STATUS_TOO_SMALL = 3,
-    /**
-     * An argument or option is unusable: fix it. Nothing was changed.
-     */
+    /** An argument or option is unusable: fix it. Nothing was changed. */
     SPANLOG_STATUS_INVALID = -1,
-    /**
-     * The message is larger than a limit: split it or raise the limit. Nothing was written.
-     */
+    /** The message is larger than a limit: split it or raise the limit. Nothing was written. */
     SPANLOG_STATUS_TOO_LARGE = -2,
-    /**
-     * No writable directory has room: wait for cleaning, or add space. Reads go on.
-     */
+    /** No writable directory has room: wait for cleaning, or add space. Reads go on. */
     SPANLOG_STATUS_FULL = -3,
-    /**
-     * The range was dropped by retention: go on where spanlog_error_limit() says.
-     */
+    /** The range was dropped by retention: go on where spanlog_error_limit() says. */
     SPANLOG_STATUS_GONE = -4,
-    /**
-     * The range lies on a directory that is not there.
-     */
+    /** The range lies on a directory that is not there. */
     SPANLOG_STATUS_OFFLINE = -5,
-    /**
-     * A directory belongs to another store: give the right one.
-     */
+    /** A directory belongs to another store: give the right one. */
     SPANLOG_STATUS_FOREIGN = -6,
-    /**
-     * Another process, or another handle of this one, has the store open.
-     */
+    /** Another process, or another handle of this one, has the store open. */
     SPANLOG_STATUS_LOCKED = -7,
-    /**
-     * The files were written by a later release of spanlog.
-     */
+    /** The files were written by a later release of spanlog. */
     SPANLOG_STATUS_VERSION = -8,
     /**
      * Bytes on disk are not what was written; spanlog_error_path() and spanlog_error_offset()
      * say where.
      */
     SPANLOG_STATUS_CORRUPT = -9,
-    /**
-     * An operation of the system failed and changed nothing; spanlog_error_errno() says why.
-     */
+    /** An operation of the system failed and changed nothing; spanlog_error_errno() says why. */
     SPANLOG_STATUS_IO = -10,
     /**
      * A flush failed earlier, or a call broke off in the middle, so nothing more can be promised:
      * close and reopen the store.
      */
     SPANLOG_STATUS_POISONED = -11,
-    /**
-     * The handle was closed or freed, or was never one of this process.
-     */
+    /** The handle was closed or freed, or was never one of this process. */
     SPANLOG_STATUS_CLOSED = -12,
-    /**
-     * A defect of spanlog: a call broke off. A store that was being changed is poisoned.
-     */
+    /** A defect of spanlog: a call broke off. A store that was being changed is poisoned. */
     SPANLOG_STATUS_INTERNAL = -99,
 };
 #ifndef __cplusplus
@@ -176,25 +146,17 @@ typedef int32_t spanlog_status;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/**
- * When appended bytes are flushed to the device.
- */
+/** When appended bytes are flushed to the device. */
 enum spanlog_durability
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /**
-     * SPANLOG_DURABILITY_ASYNC.
-     */
+    /** SPANLOG_DURABILITY_ASYNC. */
     SPANLOG_DURABILITY_DEFAULT = 0,
-    /**
-     * Appends return at once; a loss of power may cost what was not flushed yet.
-     */
+    /** Appends return at once; a loss of power may cost what was not flushed yet. */
     SPANLOG_DURABILITY_ASYNC = 1,
-    /**
-     * Appends return once they are flushed; those that wait at one time share a flush.
-     */
+    /** Appends return once they are flushed; those that wait at one time share a flush. */
     SPANLOG_DURABILITY_GROUP = 2,
 };
 #ifndef __cplusplus
@@ -205,29 +167,19 @@ typedef int32_t spanlog_durability;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/**
- * What opening does about damage below what was flushed.
- */
+/** What opening does about damage below what was flushed. */
 enum spanlog_on_damage
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /**
-     * SPANLOG_ON_DAMAGE_REFUSE.
-     */
+    /** SPANLOG_ON_DAMAGE_REFUSE. */
     SPANLOG_ON_DAMAGE_DEFAULT = 0,
-    /**
-     * Fails with SPANLOG_STATUS_CORRUPT.
-     */
+    /** Fails with SPANLOG_STATUS_CORRUPT. */
     SPANLOG_ON_DAMAGE_REFUSE = 1,
-    /**
-     * Serves both sides of the damage.
-     */
+    /** Serves both sides of the damage. */
     SPANLOG_ON_DAMAGE_SKIP = 2,
-    /**
-     * Ends the log before the damage: what lies behind it is lost.
-     */
+    /** Ends the log before the damage: what lies behind it is lost. */
     SPANLOG_ON_DAMAGE_CUT = 3,
 };
 #ifndef __cplusplus
@@ -238,29 +190,19 @@ typedef int32_t spanlog_on_damage;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/**
- * Which directory takes the next segment.
- */
+/** Which directory takes the next segment. */
 enum spanlog_placement
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /**
-     * SPANLOG_PLACEMENT_ROCKETMQ.
-     */
+    /** SPANLOG_PLACEMENT_ROCKETMQ. */
     SPANLOG_PLACEMENT_DEFAULT = 0,
-    /**
-     * Each directory in turn, as RocketMQ does.
-     */
+    /** Each directory in turn, as RocketMQ does. */
     SPANLOG_PLACEMENT_ROCKETMQ = 1,
-    /**
-     * In proportion to the free bytes, so that unequal disks fill together.
-     */
+    /** In proportion to the free bytes, so that unequal disks fill together. */
     SPANLOG_PLACEMENT_FREE_SPACE = 2,
-    /**
-     * By a hash: adding a directory changes few choices.
-     */
+    /** By a hash: adding a directory changes few choices. */
     SPANLOG_PLACEMENT_HASH = 3,
 };
 #ifndef __cplusplus
@@ -271,29 +213,19 @@ typedef int32_t spanlog_placement;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/**
- * The highest mark that is in force on a disk. Each includes those below it.
- */
+/** The highest mark that is in force on a disk. Each includes those below it. */
 enum spanlog_pressure
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /**
-     * Below all marks, or the usage is not known.
-     */
+    /** Below all marks, or the usage is not known. */
     SPANLOG_PRESSURE_NONE = 0,
-    /**
-     * Expired segments leave at once.
-     */
+    /** Expired segments leave at once. */
     SPANLOG_PRESSURE_CLEAN = 1,
-    /**
-     * No new segment goes here while another directory can take it.
-     */
+    /** No new segment goes here while another directory can take it. */
     SPANLOG_PRESSURE_FORCE = 2,
-    /**
-     * No new segment goes here.
-     */
+    /** No new segment goes here. */
     SPANLOG_PRESSURE_REFUSE = 3,
 };
 #ifndef __cplusplus
@@ -304,25 +236,17 @@ typedef int32_t spanlog_pressure;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/**
- * Of how many disks something must be true.
- */
+/** Of how many disks something must be true. */
 enum spanlog_quantifier
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /**
-     * Each option says which it is.
-     */
+    /** Each option says which it is. */
     SPANLOG_QUANTIFIER_DEFAULT = 0,
-    /**
-     * One is enough.
-     */
+    /** One is enough. */
     SPANLOG_QUANTIFIER_ANY = 1,
-    /**
-     * Every one.
-     */
+    /** Every one. */
     SPANLOG_QUANTIFIER_ALL = 2,
 };
 #ifndef __cplusplus
@@ -333,25 +257,17 @@ typedef int32_t spanlog_quantifier;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/**
- * What a range is that opening reported.
- */
+/** What a range is that opening reported. */
 enum spanlog_range_kind
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /**
-     * What a crash left at the end and was no record; it was cut off.
-     */
+    /** What a crash left at the end and was no record; it was cut off. */
     SPANLOG_RANGE_KIND_TORN = 1,
-    /**
-     * Damage that was passed over, with the option that allows it.
-     */
+    /** Damage that was passed over, with the option that allows it. */
     SPANLOG_RANGE_KIND_SKIPPED = 2,
-    /**
-     * It lies on a directory that is not there.
-     */
+    /** It lies on a directory that is not there. */
     SPANLOG_RANGE_KIND_OFFLINE = 3,
 };
 #ifndef __cplusplus
@@ -362,41 +278,25 @@ typedef int32_t spanlog_range_kind;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/**
- * What a read found, and so where to go on.
- */
+/** What a read found, and so where to go on. */
 enum spanlog_read_status
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /**
-     * Messages.
-     */
+    /** Messages. */
     SPANLOG_READ_STATUS_FOUND = 1,
-    /**
-     * The queue never had a message; go on at 0.
-     */
+    /** The queue never had a message; go on at 0. */
     SPANLOG_READ_STATUS_NO_QUEUE = 2,
-    /**
-     * Nothing was ever readable in the queue; go on at 0.
-     */
+    /** Nothing was ever readable in the queue; go on at 0. */
     SPANLOG_READ_STATUS_EMPTY = 3,
-    /**
-     * Retention dropped the offset; go on at the queue's minimum.
-     */
+    /** Retention dropped the offset; go on at the queue's minimum. */
     SPANLOG_READ_STATUS_TOO_SMALL = 4,
-    /**
-     * The offset is the next to come; ask again.
-     */
+    /** The offset is the next to come; ask again. */
     SPANLOG_READ_STATUS_AT_END = 5,
-    /**
-     * The offset is behind the next to come; go on at the maximum, never at the start.
-     */
+    /** The offset is behind the next to come; go on at the maximum, never at the start. */
     SPANLOG_READ_STATUS_TOO_LARGE = 6,
-    /**
-     * The messages at the offset are gone or lost; go on behind them.
-     */
+    /** The messages at the offset are gone or lost; go on behind them. */
     SPANLOG_READ_STATUS_REMOVED = 7,
 };
 #ifndef __cplusplus
@@ -407,49 +307,29 @@ typedef int32_t spanlog_read_status;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/**
- * Why a segment leaves or stays.
- */
+/** Why a segment leaves or stays. */
 enum spanlog_reason
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /**
-     * Leaves: it is past its age.
-     */
+    /** Leaves: it is past its age. */
     SPANLOG_REASON_EXPIRED = 1,
-    /**
-     * Leaves although it is not past its age, because disks are full.
-     */
+    /** Leaves although it is not past its age, because disks are full. */
     SPANLOG_REASON_FORCED = 2,
-    /**
-     * Stays: it is the last, where appends go.
-     */
+    /** Stays: it is the last, where appends go. */
     SPANLOG_REASON_KEPT_LAST = 3,
-    /**
-     * Stays: one before it stays, and the log has no holes.
-     */
+    /** Stays: one before it stays, and the log has no holes. */
     SPANLOG_REASON_KEPT_BEHIND = 4,
-    /**
-     * Stays: its directory is read-only.
-     */
+    /** Stays: its directory is read-only. */
     SPANLOG_REASON_KEPT_READ_ONLY = 5,
-    /**
-     * Stays: it is not past its age.
-     */
+    /** Stays: it is not past its age. */
     SPANLOG_REASON_KEPT_YOUNG = 6,
-    /**
-     * Stays: its age is not known.
-     */
+    /** Stays: its age is not known. */
     SPANLOG_REASON_KEPT_UNDATED = 7,
-    /**
-     * Stays: it is past its age, but nothing calls for cleaning.
-     */
+    /** Stays: it is past its age, but nothing calls for cleaning. */
     SPANLOG_REASON_KEPT_NO_PRESSURE = 8,
-    /**
-     * Stays for this round: enough were dropped before their age.
-     */
+    /** Stays for this round: enough were dropped before their age. */
     SPANLOG_REASON_KEPT_ROUND_LIMIT = 9,
 };
 #ifndef __cplusplus
@@ -460,29 +340,19 @@ typedef int32_t spanlog_reason;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/**
- * What a directory is for.
- */
+/** What a directory is for. */
 enum spanlog_role
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /**
-     * What the store remembers; for a new directory SPANLOG_ROLE_READ_WRITE.
-     */
+    /** What the store remembers; for a new directory SPANLOG_ROLE_READ_WRITE. */
     SPANLOG_ROLE_DEFAULT = 0,
-    /**
-     * Takes new segments.
-     */
+    /** Takes new segments. */
     SPANLOG_ROLE_READ_WRITE = 1,
-    /**
-     * Takes no new segment; those it has are served, and leave by retention.
-     */
+    /** Takes no new segment; those it has are served, and leave by retention. */
     SPANLOG_ROLE_DRAINING = 2,
-    /**
-     * Nothing in it changes: a mount that cannot be written.
-     */
+    /** Nothing in it changes: a mount that cannot be written. */
     SPANLOG_ROLE_READ_ONLY = 3,
 };
 #ifndef __cplusplus
@@ -493,25 +363,17 @@ typedef int32_t spanlog_role;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/**
- * A choice of yes or no whose default is told beside it.
- */
+/** A choice of yes or no whose default is told beside it. */
 enum spanlog_switch
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /**
-     * As told beside it.
-     */
+    /** As told beside it. */
     SPANLOG_SWITCH_DEFAULT = 0,
-    /**
-     * Yes.
-     */
+    /** Yes. */
     SPANLOG_SWITCH_ON = 1,
-    /**
-     * No.
-     */
+    /** No. */
     SPANLOG_SWITCH_OFF = 2,
 };
 #ifndef __cplusplus
@@ -522,37 +384,23 @@ typedef int32_t spanlog_switch;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/**
- * The background work of a store, for those who run it themselves.
- */
+/** The background work of a store, for those who run it themselves. */
 enum spanlog_task
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
 #endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
  {
-    /**
-     * Makes appended bytes durable, at the store's interval.
-     */
+    /** Makes appended bytes durable, at the store's interval. */
     SPANLOG_TASK_FLUSH = 1,
-    /**
-     * Adds visible records to their queues.
-     */
+    /** Adds visible records to their queues. */
     SPANLOG_TASK_INDEX = 2,
-    /**
-     * Writes down how far log and queues are durable.
-     */
+    /** Writes down how far log and queues are durable. */
     SPANLOG_TASK_CHECKPOINT = 3,
-    /**
-     * Measures the disks and lets the policy judge.
-     */
+    /** Measures the disks and lets the policy judge. */
     SPANLOG_TASK_PROBE = 4,
-    /**
-     * Drops segments that the policy lets go, one per run.
-     */
+    /** Drops segments that the policy lets go, one per run. */
     SPANLOG_TASK_CLEAN = 5,
-    /**
-     * Makes the next pages and the next segment ready.
-     */
+    /** Makes the next pages and the next segment ready. */
     SPANLOG_TASK_PREPARE = 6,
 };
 #ifndef __cplusplus
@@ -582,22 +430,14 @@ typedef struct spanlog_error spanlog_error;
  */
 typedef struct spanlog_list spanlog_list;
 
-/**
- * An open store. Any thread may call any function with it at any time; appends take turns.
- */
+/** An open store. Any thread may call any function with it at any time; appends take turns. */
 typedef struct spanlog_store spanlog_store;
 
-/**
- * A name and a value, in UTF-8.
- */
+/** A name and a value, in UTF-8. */
 typedef struct spanlog_property {
-    /**
-     * The name.
-     */
+    /** The name. */
     const char *name;
-    /**
-     * The value.
-     */
+    /** The value. */
     const char *value;
 } spanlog_property;
 
@@ -606,99 +446,53 @@ typedef struct spanlog_property {
  * returns. Texts are UTF-8 and end with NUL.
  */
 typedef struct spanlog_message {
-    /**
-     * sizeof(spanlog_message).
-     */
+    /** sizeof(spanlog_message). */
     size_t struct_size;
-    /**
-     * The topic: 1 to 255 of letters, digits, '%', '|', '_' and '-'.
-     */
+    /** The topic: 1 to 255 of letters, digits, '%', '|', '_' and '-'. */
     const char *topic;
-    /**
-     * The payload; NULL for an empty one.
-     */
+    /** The payload; NULL for an empty one. */
     const void *body;
-    /**
-     * How many bytes it has.
-     */
+    /** How many bytes it has. */
     size_t body_len;
-    /**
-     * What consumers filter by; NULL for none.
-     */
+    /** What consumers filter by; NULL for none. */
     const char *tags;
-    /**
-     * What the message is found by; NULL for nothing.
-     */
+    /** What the message is found by; NULL for nothing. */
     const char *const *keys;
-    /**
-     * How many keys there are.
-     */
+    /** How many keys there are. */
     size_t key_count;
-    /**
-     * Further properties; NULL for none.
-     */
+    /** Further properties; NULL for none. */
     const struct spanlog_property *properties;
-    /**
-     * How many there are.
-     */
+    /** How many there are. */
     size_t property_count;
-    /**
-     * Who made the message, "ip:port"; NULL for "127.0.0.1:0".
-     */
+    /** Who made the message, "ip:port"; NULL for "127.0.0.1:0". */
     const char *born_host;
-    /**
-     * When the message was made, in ms since 1970; 0 for now.
-     */
+    /** When the message was made, in ms since 1970; 0 for now. */
     int64_t born_ms;
-    /**
-     * With a committed transaction: the position of its prepared message.
-     */
+    /** With a committed transaction: the position of its prepared message. */
     uint64_t prepared_position;
-    /**
-     * The queue within the topic, at most 2^31-1.
-     */
+    /** The queue within the topic, at most 2^31-1. */
     uint32_t queue;
-    /**
-     * A number of the caller's own.
-     */
+    /** A number of the caller's own. */
     int32_t flag;
-    /**
-     * System flags, as RocketMQ's MessageSysFlag.
-     */
+    /** System flags, as RocketMQ's MessageSysFlag. */
     int32_t sys_flag;
-    /**
-     * How often consumers gave it back.
-     */
+    /** How often consumers gave it back. */
     int32_t reconsume_times;
-    /**
-     * Must be 0.
-     */
+    /** Must be 0. */
     int32_t reserved;
-    /**
-     * Must be 0.
-     */
+    /** Must be 0. */
     int32_t reserved2;
 } spanlog_message;
 
-/**
- * Where a message, or the first one of a batch, was put.
- */
+/** Where a message, or the first one of a batch, was put. */
 typedef struct spanlog_receipt {
-    /**
-     * Where its record begins in the log.
-     */
+    /** Where its record begins in the log. */
     uint64_t position;
-    /**
-     * Its number within its queue; those of a batch follow each other.
-     */
+    /** Its number within its queue; those of a batch follow each other. */
     uint64_t queue_offset;
-    /**
-     * The position after the last record.
-     */
+    /** The position after the last record. */
     uint64_t end;
-    /**
-     * When it was stored, in ms since 1970.
-     */
+    /** When it was stored, in ms since 1970. */
     int64_t store_ms;
 } spanlog_receipt;
 
@@ -707,13 +501,9 @@ typedef struct spanlog_receipt {
  * where `len` is 0, and text does not end with NUL.
  */
 typedef struct spanlog_bytes {
-    /**
-     * The first byte.
-     */
+    /** The first byte. */
     const char *data;
-    /**
-     * How many there are.
-     */
+    /** How many there are. */
     size_t len;
 } spanlog_bytes;
 
@@ -722,117 +512,63 @@ typedef struct spanlog_bytes {
  * buffer.
  */
 typedef struct spanlog_message_view {
-    /**
-     * The topic.
-     */
+    /** The topic. */
     struct spanlog_bytes topic;
-    /**
-     * The payload.
-     */
+    /** The payload. */
     struct spanlog_bytes body;
-    /**
-     * What consumers filter by; `data` is NULL if there is nothing.
-     */
+    /** What consumers filter by; `data` is NULL if there is nothing. */
     struct spanlog_bytes tags;
-    /**
-     * What the message is found by, separated by spaces; `data` is NULL if there is nothing.
-     */
+    /** What the message is found by, separated by spaces; `data` is NULL if there is nothing. */
     struct spanlog_bytes keys;
-    /**
-     * The identifier that the producer, or else the store, gave; `data` is NULL without one.
-     */
+    /** The identifier that the producer, or else the store, gave; `data` is NULL without one. */
     struct spanlog_bytes unique_id;
-    /**
-     * The whole record, as it stands on disk.
-     */
+    /** The whole record, as it stands on disk. */
     struct spanlog_bytes record;
-    /**
-     * Its number within its queue.
-     */
+    /** Its number within its queue. */
     uint64_t queue_offset;
-    /**
-     * Where its record begins in the log.
-     */
+    /** Where its record begins in the log. */
     uint64_t position;
-    /**
-     * With a committed transaction: the position of its prepared message.
-     */
+    /** With a committed transaction: the position of its prepared message. */
     uint64_t prepared_position;
-    /**
-     * When it was made, in ms since 1970, by the producer's clock.
-     */
+    /** When it was made, in ms since 1970, by the producer's clock. */
     int64_t born_ms;
-    /**
-     * When it was stored, in ms since 1970, by the store's clock.
-     */
+    /** When it was stored, in ms since 1970, by the store's clock. */
     int64_t store_ms;
-    /**
-     * The queue within the topic.
-     */
+    /** The queue within the topic. */
     uint32_t queue;
-    /**
-     * The caller's own number.
-     */
+    /** The caller's own number. */
     int32_t flag;
-    /**
-     * System flags, as RocketMQ's MessageSysFlag.
-     */
+    /** System flags, as RocketMQ's MessageSysFlag. */
     int32_t sys_flag;
-    /**
-     * How often consumers gave it back.
-     */
+    /** How often consumers gave it back. */
     int32_t reconsume_times;
 } spanlog_message_view;
 
-/**
- * What a read found besides messages.
- */
+/** What a read found besides messages. */
 typedef struct spanlog_batch_info {
-    /**
-     * sizeof(spanlog_batch_info).
-     */
+    /** sizeof(spanlog_batch_info). */
     size_t struct_size;
-    /**
-     * Number of messages.
-     */
+    /** Number of messages. */
     uint64_t count;
-    /**
-     * Where to read on.
-     */
+    /** Where to read on. */
     uint64_t next;
-    /**
-     * The queue's first message kept, as of this read.
-     */
+    /** The queue's first message kept, as of this read. */
     uint64_t min;
-    /**
-     * One past its last.
-     */
+    /** One past its last. */
     uint64_t max;
-    /**
-     * With SPANLOG_STATUS_TOO_SMALL: the bytes that the first message takes.
-     */
+    /** With SPANLOG_STATUS_TOO_SMALL: the bytes that the first message takes. */
     uint64_t needed_bytes;
-    /**
-     * A spanlog_read_status.
-     */
+    /** A spanlog_read_status. */
     int32_t status;
-    /**
-     * 0.
-     */
+    /** 0. */
     int32_t reserved;
 } spanlog_batch_info;
 
-/**
- * The marks of a disk, as used ratios from 0 to 1. 0 stands for the default.
- */
+/** The marks of a disk, as used ratios from 0 to 1. 0 stands for the default. */
 typedef struct spanlog_thresholds {
-    /**
-     * sizeof(spanlog_thresholds).
-     */
+    /** sizeof(spanlog_thresholds). */
     size_t struct_size;
-    /**
-     * Above it segments past their age leave at once. Default 0.75, from 0.10 to 0.95.
-     */
+    /** Above it segments past their age leave at once. Default 0.75, from 0.10 to 0.95. */
     double clean;
     /**
      * Above it the directory takes no new segment while another can; when all are above it,
@@ -849,410 +585,222 @@ typedef struct spanlog_thresholds {
      * stands for none.
      */
     double hysteresis;
-    /**
-     * Free bytes to keep: with fewer the directory counts as above `force`. Default none.
-     */
+    /** Free bytes to keep: with fewer the directory counts as above `force`. Default none. */
     uint64_t floor_bytes;
 } spanlog_thresholds;
 
-/**
- * A directory of segments.
- */
+/** A directory of segments. */
 typedef struct spanlog_directory_options {
-    /**
-     * sizeof(spanlog_directory_options).
-     */
+    /** sizeof(spanlog_directory_options). */
     size_t struct_size;
-    /**
-     * Where it is, in the system's bytes.
-     */
+    /** Where it is, in the system's bytes. */
     const char *path;
-    /**
-     * Its own marks; NULL for the store's.
-     */
+    /** Its own marks; NULL for the store's. */
     const struct spanlog_thresholds *thresholds;
-    /**
-     * A spanlog_role.
-     */
+    /** A spanlog_role. */
     int32_t role;
-    /**
-     * Must be 0.
-     */
+    /** Must be 0. */
     int32_t reserved;
 } spanlog_directory_options;
 
-/**
- * A directory of a store.
- */
+/** A directory of a store. */
 typedef struct spanlog_disk {
-    /**
-     * sizeof(spanlog_disk).
-     */
+    /** sizeof(spanlog_disk). */
     size_t struct_size;
-    /**
-     * Where it is, in the system's bytes.
-     */
+    /** Where it is, in the system's bytes. */
     const char *path;
-    /**
-     * Why it cannot be used; NULL if it can.
-     */
+    /** Why it cannot be used; NULL if it can. */
     const char *offline;
-    /**
-     * The file system it is on: directories with the same number share their space.
-     */
+    /** The file system it is on: directories with the same number share their space. */
     uint64_t device;
-    /**
-     * Bytes in use, if `has_usage`.
-     */
+    /** Bytes in use, if `has_usage`. */
     uint64_t used_bytes;
-    /**
-     * Bytes this process could still write, if `has_usage`.
-     */
+    /** Bytes this process could still write, if `has_usage`. */
     uint64_t available_bytes;
-    /**
-     * Number of segments it holds.
-     */
+    /** Number of segments it holds. */
     uint64_t segments;
-    /**
-     * Bytes of segments it holds.
-     */
+    /** Bytes of segments it holds. */
     uint64_t segment_bytes;
-    /**
-     * Used / (used + available), from 0 to 1, if `has_usage`; else 0.
-     */
+    /** Used / (used + available), from 0 to 1, if `has_usage`; else 0. */
     double used_ratio;
-    /**
-     * Its marks, as in spanlog_thresholds.
-     */
+    /** Its marks, as in spanlog_thresholds. */
     double clean;
-    /**
-     * As above.
-     */
+    /** As above. */
     double force;
-    /**
-     * As above.
-     */
+    /** As above. */
     double refuse;
-    /**
-     * As above.
-     */
+    /** As above. */
     double hysteresis;
-    /**
-     * As above.
-     */
+    /** As above. */
     uint64_t floor_bytes;
-    /**
-     * A spanlog_role.
-     */
+    /** A spanlog_role. */
     int32_t role;
-    /**
-     * A spanlog_pressure.
-     */
+    /** A spanlog_pressure. */
     int32_t pressure;
-    /**
-     * 1 if the next segment may go there.
-     */
+    /** 1 if the next segment may go there. */
     int32_t takes_segments;
-    /**
-     * 1 if its disk's usage is known.
-     */
+    /** 1 if its disk's usage is known. */
     int32_t has_usage;
 } spanlog_disk;
 
-/**
- * A segment of the log.
- */
+/** A segment of the log. */
 typedef struct spanlog_segment {
-    /**
-     * sizeof(spanlog_segment).
-     */
+    /** sizeof(spanlog_segment). */
     size_t struct_size;
-    /**
-     * Its file, in the system's bytes.
-     */
+    /** Its file, in the system's bytes. */
     const char *path;
-    /**
-     * First position it covers.
-     */
+    /** First position it covers. */
     uint64_t base;
-    /**
-     * Length in bytes.
-     */
+    /** Length in bytes. */
     uint64_t len_bytes;
-    /**
-     * Store time of its last record, in ms since 1970; 0 where nobody has read it.
-     */
+    /** Store time of its last record, in ms since 1970; 0 where nobody has read it. */
     int64_t last_store_ms;
-    /**
-     * 1 if a batch holds it.
-     */
+    /** 1 if a batch holds it. */
     int32_t held;
-    /**
-     * 1 if retention dropped it; its space comes back when it is released.
-     */
+    /** 1 if retention dropped it; its space comes back when it is released. */
     int32_t dropped;
 } spanlog_segment;
 
-/**
- * A queue of a topic.
- */
+/** A queue of a topic. */
 typedef struct spanlog_queue_info {
-    /**
-     * sizeof(spanlog_queue_info).
-     */
+    /** sizeof(spanlog_queue_info). */
     size_t struct_size;
-    /**
-     * The topic.
-     */
+    /** The topic. */
     const char *topic;
-    /**
-     * The first message kept.
-     */
+    /** The first message kept. */
     uint64_t min;
-    /**
-     * One past the last that can be read.
-     */
+    /** One past the last that can be read. */
     uint64_t max;
-    /**
-     * The queue's number.
-     */
+    /** The queue's number. */
     uint32_t queue;
-    /**
-     * 0.
-     */
+    /** 0. */
     int32_t reserved;
 } spanlog_queue_info;
 
-/**
- * What a round of cleaning would do with a segment.
- */
+/** What a round of cleaning would do with a segment. */
 typedef struct spanlog_fate {
-    /**
-     * sizeof(spanlog_fate).
-     */
+    /** sizeof(spanlog_fate). */
     size_t struct_size;
-    /**
-     * The reason in words.
-     */
+    /** The reason in words. */
     const char *text;
-    /**
-     * The segment's first position.
-     */
+    /** The segment's first position. */
     uint64_t base;
-    /**
-     * Its length in bytes.
-     */
+    /** Its length in bytes. */
     uint64_t len_bytes;
-    /**
-     * A spanlog_reason.
-     */
+    /** A spanlog_reason. */
     int32_t reason;
-    /**
-     * 1 if it leaves.
-     */
+    /** 1 if it leaves. */
     int32_t drops;
 } spanlog_fate;
 
-/**
- * A segment that cleaning dropped since the store was opened.
- */
+/** A segment that cleaning dropped since the store was opened. */
 typedef struct spanlog_dropped {
-    /**
-     * sizeof(spanlog_dropped).
-     */
+    /** sizeof(spanlog_dropped). */
     size_t struct_size;
-    /**
-     * Its file, in the system's bytes.
-     */
+    /** Its file, in the system's bytes. */
     const char *path;
-    /**
-     * Why, in words.
-     */
+    /** Why, in words. */
     const char *reason;
-    /**
-     * Its first position.
-     */
+    /** Its first position. */
     uint64_t base;
-    /**
-     * When, in ms since 1970.
-     */
+    /** When, in ms since 1970. */
     int64_t at_ms;
 } spanlog_dropped;
 
-/**
- * A range of the log that opening reported.
- */
+/** A range of the log that opening reported. */
 typedef struct spanlog_range {
-    /**
-     * sizeof(spanlog_range).
-     */
+    /** sizeof(spanlog_range). */
     size_t struct_size;
-    /**
-     * The file it begins in, in the system's bytes; NULL if it is not there.
-     */
+    /** The file it begins in, in the system's bytes; NULL if it is not there. */
     const char *path;
-    /**
-     * What is wrong, in words.
-     */
+    /** What is wrong, in words. */
     const char *reason;
-    /**
-     * Its first position.
-     */
+    /** Its first position. */
     uint64_t from;
-    /**
-     * One past its last.
-     */
+    /** One past its last. */
     uint64_t to;
-    /**
-     * A spanlog_range_kind.
-     */
+    /** A spanlog_range_kind. */
     int32_t kind;
-    /**
-     * 0.
-     */
+    /** 0. */
     int32_t reserved;
 } spanlog_range;
 
-/**
- * How much one read may return. At least one message is returned whatever its size.
- */
+/** How much one read may return. At least one message is returned whatever its size. */
 typedef struct spanlog_read_options {
-    /**
-     * sizeof(spanlog_read_options).
-     */
+    /** sizeof(spanlog_read_options). */
     size_t struct_size;
-    /**
-     * Number of messages. Default 256.
-     */
+    /** Number of messages. Default 256. */
     uint64_t max_messages;
-    /**
-     * Bytes of whole records. Default 1 MiB.
-     */
+    /** Bytes of whole records. Default 1 MiB. */
     uint64_t max_bytes;
     /**
      * Whether the checksums of each message are checked: a spanlog_switch, on by default. Without
      * it only the structure of records is.
      */
     int32_t verify;
-    /**
-     * Must be 0.
-     */
+    /** Must be 0. */
     int32_t reserved;
 } spanlog_read_options;
 
-/**
- * Which messages of a queue are there.
- */
+/** Which messages of a queue are there. */
 typedef struct spanlog_bounds {
-    /**
-     * The first message kept.
-     */
+    /** The first message kept. */
     uint64_t min;
-    /**
-     * One past the last that can be read.
-     */
+    /** One past the last that can be read. */
     uint64_t max;
 } spanlog_bounds;
 
-/**
- * The positions that tell how far a store has come.
- */
+/** The positions that tell how far a store has come. */
 typedef struct spanlog_watermarks {
-    /**
-     * First byte still kept.
-     */
+    /** First byte still kept. */
     uint64_t start;
-    /**
-     * Everything below is durable.
-     */
+    /** Everything below is durable. */
     uint64_t flushed;
-    /**
-     * Everything below is in the queues.
-     */
+    /** Everything below is in the queues. */
     uint64_t indexed;
-    /**
-     * Everything below is written.
-     */
+    /** Everything below is written. */
     uint64_t appended;
 } spanlog_watermarks;
 
-/**
- * A store in numbers.
- */
+/** A store in numbers. */
 typedef struct spanlog_stats {
-    /**
-     * sizeof(spanlog_stats).
-     */
+    /** sizeof(spanlog_stats). */
     size_t struct_size;
-    /**
-     * The positions.
-     */
+    /** The positions. */
     struct spanlog_watermarks watermarks;
-    /**
-     * Length of every segment in bytes.
-     */
+    /** Length of every segment in bytes. */
     uint64_t segment_len_bytes;
-    /**
-     * Number of directories.
-     */
+    /** Number of directories. */
     uint64_t directories;
-    /**
-     * Number of segments, those included that are dropped and still held.
-     */
+    /** Number of segments, those included that are dropped and still held. */
     uint64_t segments;
-    /**
-     * Number of queues.
-     */
+    /** Number of queues. */
     uint64_t queues;
-    /**
-     * Files mapped now.
-     */
+    /** Files mapped now. */
     uint64_t maps;
-    /**
-     * 1 if appends are refused now; an append tells why.
-     */
+    /** 1 if appends are refused now; an append tells why. */
     int32_t refused;
-    /**
-     * 1 if a flush failed, so that nothing more can be promised.
-     */
+    /** 1 if a flush failed, so that nothing more can be promised. */
     int32_t poisoned;
 } spanlog_stats;
 
-/**
- * What opening a store found and did.
- */
+/** What opening a store found and did. */
 typedef struct spanlog_recovery {
-    /**
-     * sizeof(spanlog_recovery).
-     */
+    /** sizeof(spanlog_recovery). */
     size_t struct_size;
-    /**
-     * Where reading began: everything below was known.
-     */
+    /** Where reading began: everything below was known. */
     uint64_t scanned_from;
-    /**
-     * Where the log ends.
-     */
+    /** Where the log ends. */
     uint64_t end;
-    /**
-     * Records that were read.
-     */
+    /** Records that were read. */
     uint64_t records;
-    /**
-     * Whole records behind the cut, saved beside the store.
-     */
+    /** Whole records behind the cut, saved beside the store. */
     uint64_t salvaged_records;
-    /**
-     * Files in the segment directories that are none of the store's, left alone.
-     */
+    /** Files in the segment directories that are none of the store's, left alone. */
     uint64_t ignored_files;
-    /**
-     * 1 if the store had been closed cleanly.
-     */
+    /** 1 if the store had been closed cleanly. */
     int32_t was_clean;
-    /**
-     * 1 if the queues were derived anew from the whole log.
-     */
+    /** 1 if the queues were derived anew from the whole log. */
     int32_t rebuilt_queues;
 } spanlog_recovery;
 
@@ -1262,22 +810,16 @@ typedef struct spanlog_recovery {
  * Values out of range are refused, never clamped.
  */
 typedef struct spanlog_options {
-    /**
-     * sizeof(spanlog_options).
-     */
+    /** sizeof(spanlog_options). */
     size_t struct_size;
     /**
      * The directories of segments; NULL for those that the store remembers, or for a new store
      * "commitlog" under its root.
      */
     const struct spanlog_directory_options *directories;
-    /**
-     * How many there are.
-     */
+    /** How many there are. */
     size_t directory_count;
-    /**
-     * The marks where a directory has none of its own; NULL for 75, 85 and 90 %.
-     */
+    /** The marks where a directory has none of its own; NULL for 75, 85 and 90 %. */
     const struct spanlog_thresholds *thresholds;
     /**
      * Hours of the day, local time, in which expired segments are dropped without pressure:
@@ -1293,17 +835,11 @@ typedef struct spanlog_options {
      * Length of a segment file of a store that has none yet. Default 1 GiB, from 4096 to 2^31-1.
      */
     uint64_t segment_len_bytes;
-    /**
-     * Length of a queue file: a multiple of 20. Default 6,000,000, from 20 to 2^31-1.
-     */
+    /** Length of a queue file: a multiple of 20. Default 6,000,000, from 20 to 2^31-1. */
     uint64_t queue_file_len_bytes;
-    /**
-     * With asynchronous durability, ms between two flushes. Default 500, up to a day.
-     */
+    /** With asynchronous durability, ms between two flushes. Default 500, up to a day. */
     uint64_t flush_interval_ms;
-    /**
-     * With asynchronous durability, bytes between two flushes. Default 16 MiB.
-     */
+    /** With asynchronous durability, bytes between two flushes. Default 16 MiB. */
     uint64_t flush_bytes;
     /**
      * How long a segment is kept after its last record, in ms. Default 72 h; SPANLOG_ZERO keeps
@@ -1315,96 +851,58 @@ typedef struct spanlog_options {
      * SPANLOG_ZERO for none.
      */
     uint64_t clean_pause_ms;
-    /**
-     * Time between two looks at the disks, in ms. Default 10,000, from 10 to a day.
-     */
+    /** Time between two looks at the disks, in ms. Default 10,000, from 10 to a day. */
     uint64_t probe_interval_ms;
-    /**
-     * Time between two rounds of cleaning, in ms. Default 10,000, from 10 to a day.
-     */
+    /** Time between two rounds of cleaning, in ms. Default 10,000, from 10 to a day. */
     uint64_t clean_interval_ms;
-    /**
-     * Time between two checkpoints, in ms. Default 1000, from 10 to a day.
-     */
+    /** Time between two checkpoints, in ms. Default 1000, from 10 to a day. */
     uint64_t checkpoint_interval_ms;
-    /**
-     * The largest body, in bytes. Default 4 MiB, up to 2^31-1.
-     */
+    /** The largest body, in bytes. Default 4 MiB, up to 2^31-1. */
     uint64_t max_body_bytes;
     /**
      * How many bytes ahead of the writer pages are made ready. Default 64 MiB; SPANLOG_ZERO for
      * none.
      */
     uint64_t prepare_bytes;
-    /**
-     * How many files are mapped or open at most. Default 1024, from 4 to 60,000.
-     */
+    /** How many files are mapped or open at most. Default 1024, from 4 to 60,000. */
     uint64_t max_maps;
-    /**
-     * How many segments that are not expired one round of cleaning may drop. Default 10.
-     */
+    /** How many segments that are not expired one round of cleaning may drop. Default 10. */
     uint32_t max_forced_per_round;
-    /**
-     * A spanlog_placement.
-     */
+    /** A spanlog_placement. */
     int32_t placement;
-    /**
-     * A spanlog_durability.
-     */
+    /** A spanlog_durability. */
     int32_t durability;
-    /**
-     * Of how many disks usage must be above `clean`: a spanlog_quantifier, any by default.
-     */
+    /** Of how many disks usage must be above `clean`: a spanlog_quantifier, any by default. */
     int32_t clean_on;
-    /**
-     * Of how many writable disks usage must be above `force`: all by default.
-     */
+    /** Of how many writable disks usage must be above `force`: all by default. */
     int32_t force_on;
-    /**
-     * Of how many writable disks usage must be above `refuse`: all by default.
-     */
+    /** Of how many writable disks usage must be above `refuse`: all by default. */
     int32_t refuse_on;
-    /**
-     * A spanlog_on_damage.
-     */
+    /** A spanlog_on_damage. */
     int32_t on_damage;
     /**
      * Whether segments that are not expired are dropped when disks are full: a spanlog_switch, on
      * by default.
      */
     int32_t forced_clean;
-    /**
-     * Whether reads, too, are refused while the disks are full. Off by default.
-     */
+    /** Whether reads, too, are refused while the disks are full. Off by default. */
     int32_t refuse_reads_when_full;
-    /**
-     * Whether each record carries a checksum over all of it. On by default.
-     */
+    /** Whether each record carries a checksum over all of it. On by default. */
     int32_t record_checksum;
-    /**
-     * Whether a store opens without directories that are not there. Off by default.
-     */
+    /** Whether a store opens without directories that are not there. Off by default. */
     int32_t allow_offline;
-    /**
-     * Whether a root that lost its registry takes over the directories named. Off by default.
-     */
+    /** Whether a root that lost its registry takes over the directories named. Off by default. */
     int32_t adopt;
-    /**
-     * Whether the store is opened for reading alone. Off by default.
-     */
+    /** Whether the store is opened for reading alone. Off by default. */
     int32_t read_only;
-    /**
-     * Whether a store that does not exist is created. On by default.
-     */
+    /** Whether a store that does not exist is created. On by default. */
     int32_t create;
     /**
      * Whether threads run the store's steps. On by default; with off nobody runs them but
      * spanlog_store_run().
      */
     int32_t background;
-    /**
-     * Must be 0.
-     */
+    /** Must be 0. */
     int32_t reserved;
 } spanlog_options;
 
@@ -1437,8 +935,7 @@ extern "C" {
  * SPANLOG_STATUS_IO. Nothing was appended then, save that with group durability a failed flush
  * leaves open whether the message survives.
  *
- * # Safety
- * `message` is as long as it says, and its pointers lead to what they say; `receipt` and `error`
+ * @pre `message` is as long as it says, and its pointers lead to what they say; `receipt` and `error`
  * are NULL or can be written.
  */
 SPANLOG_API
@@ -1452,8 +949,7 @@ spanlog_status spanlog_store_append(struct spanlog_store *store,
  * As spanlog_store_append(), but returns only when the message is durable, whatever the store's
  * durability.
  *
- * # Safety
- * As spanlog_store_append().
+ * @pre As spanlog_store_append().
  */
 SPANLOG_API
 SPANLOG_MUST_USE
@@ -1468,8 +964,7 @@ spanlog_status spanlog_store_append_durable(struct spanlog_store *store,
  *
  * As spanlog_store_append(), and SPANLOG_STATUS_INVALID for none or for several queues.
  *
- * # Safety
- * There are `count` messages, each as spanlog_store_append() wants it.
+ * @pre There are `count` messages, each as spanlog_store_append() wants it.
  */
 SPANLOG_API
 SPANLOG_MUST_USE
@@ -1482,8 +977,7 @@ spanlog_status spanlog_store_append_batch(struct spanlog_store *store,
 /**
  * As spanlog_store_append_batch(), but returns only when all of it is durable.
  *
- * # Safety
- * As spanlog_store_append_batch().
+ * @pre As spanlog_store_append_batch().
  */
 SPANLOG_API
 SPANLOG_MUST_USE
@@ -1497,8 +991,7 @@ spanlog_status spanlog_store_append_batch_durable(struct spanlog_store *store,
  * The messages of a batch, in the order in which they were found: `count` of them, one after the
  * other, until the batch is freed. NULL, and 0, for NULL or a batch that was freed.
  *
- * # Safety
- * `count` is NULL or can be written.
+ * @pre `count` is NULL or can be written.
  */
 SPANLOG_API
 const struct spanlog_message_view *spanlog_batch_messages(const struct spanlog_batch *batch,
@@ -1507,8 +1000,7 @@ const struct spanlog_message_view *spanlog_batch_messages(const struct spanlog_b
 /**
  * What was found besides messages.
  *
- * # Safety
- * `info` is as long as it says; `error` is NULL or can be written.
+ * @pre `info` is as long as it says; `error` is NULL or can be written.
  */
 SPANLOG_API
 spanlog_status spanlog_batch_get_info(const struct spanlog_batch *batch,
@@ -1525,8 +1017,7 @@ void spanlog_batch_free(struct spanlog_batch *batch);
  * The value of a property of a message, for as long as the message's bytes live; of several with
  * that name, the last one's. SPANLOG_STATUS_END if there is none.
  *
- * # Safety
- * `message` is one that was read, and its bytes are still there; `name` ends with NUL; `value` and
+ * @pre `message` is one that was read, and its bytes are still there; `name` ends with NUL; `value` and
  * `error` are NULL or can be written.
  */
 SPANLOG_API
@@ -1539,8 +1030,7 @@ spanlog_status spanlog_message_property(const struct spanlog_message_view *messa
  * The property number `at` of a message, from 0, in the order of the record; tags, keys and unique
  * id are among them. SPANLOG_STATUS_END behind the last one.
  *
- * # Safety
- * As spanlog_message_property(); `name` is NULL or can be written.
+ * @pre As spanlog_message_property(); `name` is NULL or can be written.
  */
 SPANLOG_API
 spanlog_status spanlog_message_property_at(const struct spanlog_message_view *message,
@@ -1555,8 +1045,7 @@ spanlog_status spanlog_message_property_at(const struct spanlog_message_view *me
  * SPANLOG_STATUS_INVALID if it is one of the store's, or nested with one; SPANLOG_STATUS_FOREIGN
  * if it is another store's; SPANLOG_STATUS_IO.
  *
- * # Safety
- * `directory` is as long as it says, and its pointers lead to what they say; `error` is NULL or
+ * @pre `directory` is as long as it says, and its pointers lead to what they say; `error` is NULL or
  * can be written.
  */
 SPANLOG_API
@@ -1570,8 +1059,7 @@ spanlog_status spanlog_store_add_directory(struct spanlog_store *store,
  * SPANLOG_STATUS_INVALID if the store has no such directory, or for making the one read-only that
  * holds the log's end; SPANLOG_STATUS_IO.
  *
- * # Safety
- * `path` ends with NUL; `error` is NULL or can be written.
+ * @pre `path` ends with NUL; `error` is NULL or can be written.
  */
 SPANLOG_API
 spanlog_status spanlog_store_set_role(struct spanlog_store *store,
@@ -1583,8 +1071,7 @@ spanlog_status spanlog_store_set_role(struct spanlog_store *store,
  * Takes an empty directory off the store. SPANLOG_STATUS_INVALID if the store has no such
  * directory, if it is the only one, or while it holds segments; SPANLOG_STATUS_IO.
  *
- * # Safety
- * `path` ends with NUL; `error` is NULL or can be written.
+ * @pre `path` ends with NUL; `error` is NULL or can be written.
  */
 SPANLOG_API
 spanlog_status spanlog_store_remove_directory(struct spanlog_store *store,
@@ -1596,8 +1083,7 @@ spanlog_status spanlog_store_remove_directory(struct spanlog_store *store,
  * system does not report. The directory counts as a disk of its own until both numbers are 0,
  * which ends it; nothing of it is remembered when the store is closed.
  *
- * # Safety
- * `path` ends with NUL; `error` is NULL or can be written.
+ * @pre `path` ends with NUL; `error` is NULL or can be written.
  */
 SPANLOG_API
 spanlog_status spanlog_store_set_usage(struct spanlog_store *store,
@@ -1627,9 +1113,7 @@ const char *spanlog_error_message(const struct spanlog_error *error);
 SPANLOG_API
 const char *spanlog_error_path(const struct spanlog_error *error);
 
-/**
- * The system's error number; 0 if it was not the system that refused.
- */
+/** The system's error number; 0 if it was not the system that refused. */
 SPANLOG_API
 int32_t spanlog_error_errno(const struct spanlog_error *error);
 
@@ -1637,8 +1121,7 @@ int32_t spanlog_error_errno(const struct spanlog_error *error);
  * The byte in the file, or the position of the log, that the error is about. Returns whether
  * there is one, and writes it to `offset` unless that is NULL.
  *
- * # Safety
- * `offset` is NULL or can be written.
+ * @pre `offset` is NULL or can be written.
  */
 SPANLOG_API
 bool spanlog_error_offset(const struct spanlog_error *error,
@@ -1648,8 +1131,7 @@ bool spanlog_error_offset(const struct spanlog_error *error,
  * The limit that was passed; with SPANLOG_STATUS_GONE, where the log starts now. Returns whether
  * there is one, and writes it to `limit` unless that is NULL.
  *
- * # Safety
- * `limit` is NULL or can be written.
+ * @pre `limit` is NULL or can be written.
  */
 SPANLOG_API
 bool spanlog_error_limit(const struct spanlog_error *error,
@@ -1659,8 +1141,7 @@ bool spanlog_error_limit(const struct spanlog_error *error,
  * The range of the log concerned: what is offline, damaged or gone. Returns whether there is
  * one, and writes its two ends unless their place is NULL.
  *
- * # Safety
- * `from` and `to` are NULL or can be written.
+ * @pre `from` and `to` are NULL or can be written.
  */
 SPANLOG_API
 bool spanlog_error_range(const struct spanlog_error *error,
@@ -1674,35 +1155,26 @@ bool spanlog_error_range(const struct spanlog_error *error,
 SPANLOG_API
 bool spanlog_error_is_retriable(const struct spanlog_error *error);
 
-/**
- * Whether the handle is of no use any more: close it.
- */
+/** Whether the handle is of no use any more: close it. */
 SPANLOG_API
 bool spanlog_error_is_fatal(const struct spanlog_error *error);
 
-/**
- * Frees an error object. NULL, and one that was freed before, are passed over.
- */
+/** Frees an error object. NULL, and one that was freed before, are passed over. */
 SPANLOG_API
 void spanlog_error_free(struct spanlog_error *error);
 
-/**
- * Number of elements; 0 for NULL or a list that was freed.
- */
+/** Number of elements; 0 for NULL or a list that was freed. */
 SPANLOG_API
 size_t spanlog_list_count(const struct spanlog_list *list);
 
-/**
- * Frees a list. NULL, and one that was freed before, are passed over.
- */
+/** Frees a list. NULL, and one that was freed before, are passed over. */
 SPANLOG_API
 void spanlog_list_free(struct spanlog_list *list);
 
 /**
  * Element `at` of a list of spanlog_store_disks(), from 0. SPANLOG_STATUS_END behind the last.
  *
- * # Safety
- * `disk` is as long as it says; `error` is NULL or can be written.
+ * @pre `disk` is as long as it says; `error` is NULL or can be written.
  */
 SPANLOG_API
 spanlog_status spanlog_list_disk(const struct spanlog_list *list,
@@ -1713,8 +1185,7 @@ spanlog_status spanlog_list_disk(const struct spanlog_list *list,
 /**
  * Element `at` of a list of spanlog_store_segments(), from 0. SPANLOG_STATUS_END behind the last.
  *
- * # Safety
- * `segment` is as long as it says; `error` is NULL or can be written.
+ * @pre `segment` is as long as it says; `error` is NULL or can be written.
  */
 SPANLOG_API
 spanlog_status spanlog_list_segment(const struct spanlog_list *list,
@@ -1725,8 +1196,7 @@ spanlog_status spanlog_list_segment(const struct spanlog_list *list,
 /**
  * Element `at` of a list of spanlog_store_queues(), from 0. SPANLOG_STATUS_END behind the last.
  *
- * # Safety
- * `queue` is as long as it says; `error` is NULL or can be written.
+ * @pre `queue` is as long as it says; `error` is NULL or can be written.
  */
 SPANLOG_API
 spanlog_status spanlog_list_queue(const struct spanlog_list *list,
@@ -1737,8 +1207,7 @@ spanlog_status spanlog_list_queue(const struct spanlog_list *list,
 /**
  * Element `at` of a list of spanlog_store_plan_clean(), from 0. SPANLOG_STATUS_END behind the last.
  *
- * # Safety
- * `fate` is as long as it says; `error` is NULL or can be written.
+ * @pre `fate` is as long as it says; `error` is NULL or can be written.
  */
 SPANLOG_API
 spanlog_status spanlog_list_fate(const struct spanlog_list *list,
@@ -1749,8 +1218,7 @@ spanlog_status spanlog_list_fate(const struct spanlog_list *list,
 /**
  * Element `at` of a list of spanlog_store_dropped(), from 0. SPANLOG_STATUS_END behind the last.
  *
- * # Safety
- * `dropped` is as long as it says; `error` is NULL or can be written.
+ * @pre `dropped` is as long as it says; `error` is NULL or can be written.
  */
 SPANLOG_API
 spanlog_status spanlog_list_dropped(const struct spanlog_list *list,
@@ -1761,8 +1229,7 @@ spanlog_status spanlog_list_dropped(const struct spanlog_list *list,
 /**
  * Element `at` of a list of spanlog_store_ranges(), from 0. SPANLOG_STATUS_END behind the last.
  *
- * # Safety
- * `range` is as long as it says; `error` is NULL or can be written.
+ * @pre `range` is as long as it says; `error` is NULL or can be written.
  */
 SPANLOG_API
 spanlog_status spanlog_list_range(const struct spanlog_list *list,
@@ -1781,8 +1248,7 @@ spanlog_status spanlog_list_range(const struct spanlog_list *list,
  * message lies on a directory that is not there; SPANLOG_STATUS_FULL when every map is held, or
  * with the option that refuses reads.
  *
- * # Safety
- * `topic` ends with NUL; `options` is NULL or as long as it says; `batch` and `error` are NULL or
+ * @pre `topic` ends with NUL; `options` is NULL or as long as it says; `batch` and `error` are NULL or
  * can be written.
  */
 SPANLOG_API
@@ -1800,8 +1266,7 @@ spanlog_status spanlog_store_read(struct spanlog_store *store,
  * fit; what `info` says of them is as with a batch. SPANLOG_STATUS_TOO_SMALL if the first one
  * does not fit: `info->needed_bytes` says what it takes. SPANLOG_STATUS_END with no message.
  *
- * # Safety
- * As spanlog_store_read(); `buffer` has `buffer_len` bytes and `messages` has `message_count`
+ * @pre As spanlog_store_read(); `buffer` has `buffer_len` bytes and `messages` has `message_count`
  * elements to be written, `info` is as long as it says.
  */
 SPANLOG_API
@@ -1823,8 +1288,7 @@ spanlog_status spanlog_store_read_into(struct spanlog_store *store,
  * SPANLOG_STATUS_GONE below the log's start; SPANLOG_STATUS_INVALID where no record begins;
  * SPANLOG_STATUS_OFFLINE in a hole; SPANLOG_STATUS_CORRUPT.
  *
- * # Safety
- * `batch` and `error` are NULL or can be written.
+ * @pre `batch` and `error` are NULL or can be written.
  */
 SPANLOG_API
 spanlog_status spanlog_store_get(struct spanlog_store *store,
@@ -1835,8 +1299,7 @@ spanlog_status spanlog_store_get(struct spanlog_store *store,
 /**
  * Which messages of a queue are there. SPANLOG_STATUS_END for a queue that never had one.
  *
- * # Safety
- * `topic` ends with NUL; `bounds` and `error` are NULL or can be written.
+ * @pre `topic` ends with NUL; `bounds` and `error` are NULL or can be written.
  */
 SPANLOG_API
 spanlog_status spanlog_store_bounds(struct spanlog_store *store,
@@ -1848,8 +1311,7 @@ spanlog_status spanlog_store_bounds(struct spanlog_store *store,
 /**
  * The positions as of now.
  *
- * # Safety
- * `watermarks` and `error` are NULL or can be written.
+ * @pre `watermarks` and `error` are NULL or can be written.
  */
 SPANLOG_API
 spanlog_status spanlog_store_watermarks(struct spanlog_store *store,
@@ -1859,8 +1321,7 @@ spanlog_status spanlog_store_watermarks(struct spanlog_store *store,
 /**
  * The store in numbers; measures the disks.
  *
- * # Safety
- * `stats` is as long as it says; `error` is NULL or can be written.
+ * @pre `stats` is as long as it says; `error` is NULL or can be written.
  */
 SPANLOG_API
 spanlog_status spanlog_store_stats(struct spanlog_store *store,
@@ -1870,8 +1331,7 @@ spanlog_status spanlog_store_stats(struct spanlog_store *store,
 /**
  * What opening the store found and did; spanlog_store_ranges() has the ranges.
  *
- * # Safety
- * `recovery` is as long as it says; `error` is NULL or can be written.
+ * @pre `recovery` is as long as it says; `error` is NULL or can be written.
  */
 SPANLOG_API
 spanlog_status spanlog_store_recovery(struct spanlog_store *store,
@@ -1881,8 +1341,7 @@ spanlog_status spanlog_store_recovery(struct spanlog_store *store,
 /**
  * The directories, measured now: a list of spanlog_disk.
  *
- * # Safety
- * `list` and `error` are NULL or can be written.
+ * @pre `list` and `error` are NULL or can be written.
  */
 SPANLOG_API
 spanlog_status spanlog_store_disks(struct spanlog_store *store,
@@ -1892,8 +1351,7 @@ spanlog_status spanlog_store_disks(struct spanlog_store *store,
 /**
  * The segments, those that were dropped while somebody read them first: a list of spanlog_segment.
  *
- * # Safety
- * `list` and `error` are NULL or can be written.
+ * @pre `list` and `error` are NULL or can be written.
  */
 SPANLOG_API
 spanlog_status spanlog_store_segments(struct spanlog_store *store,
@@ -1903,8 +1361,7 @@ spanlog_status spanlog_store_segments(struct spanlog_store *store,
 /**
  * The queues, by topic and number: a list of spanlog_queue_info.
  *
- * # Safety
- * `list` and `error` are NULL or can be written.
+ * @pre `list` and `error` are NULL or can be written.
  */
 SPANLOG_API
 spanlog_status spanlog_store_queues(struct spanlog_store *store,
@@ -1915,8 +1372,7 @@ spanlog_status spanlog_store_queues(struct spanlog_store *store,
  * What a round of cleaning would do now with each segment, and why: a list of spanlog_fate.
  * Changes nothing. With `manual` not 0, as if somebody had asked for the round.
  *
- * # Safety
- * `list` and `error` are NULL or can be written.
+ * @pre `list` and `error` are NULL or can be written.
  */
 SPANLOG_API
 spanlog_status spanlog_store_plan_clean(struct spanlog_store *store,
@@ -1928,8 +1384,7 @@ spanlog_status spanlog_store_plan_clean(struct spanlog_store *store,
  * What cleaning dropped since the store was opened, newest last, at most a thousand: a list of
  * spanlog_dropped.
  *
- * # Safety
- * `list` and `error` are NULL or can be written.
+ * @pre `list` and `error` are NULL or can be written.
  */
 SPANLOG_API
 spanlog_status spanlog_store_dropped(struct spanlog_store *store,
@@ -1939,8 +1394,7 @@ spanlog_status spanlog_store_dropped(struct spanlog_store *store,
 /**
  * What opening the store cut off, passed over or missed: a list of spanlog_range.
  *
- * # Safety
- * `list` and `error` are NULL or can be written.
+ * @pre `list` and `error` are NULL or can be written.
  */
 SPANLOG_API
 spanlog_status spanlog_store_ranges(struct spanlog_store *store,
@@ -1963,8 +1417,7 @@ const char *spanlog_status_name(int32_t status);
  * what was flushed; SPANLOG_STATUS_VERSION; SPANLOG_STATUS_FULL and SPANLOG_STATUS_IO. A failed
  * open holds nothing and has changed no record. It may take long after a crash.
  *
- * # Safety
- * `root` ends with NUL; `options` is NULL or as long as it says, and its pointers lead to what
+ * @pre `root` ends with NUL; `options` is NULL or as long as it says, and its pointers lead to what
  * they say; `store` and `error` are NULL or can be written.
  */
 SPANLOG_API
@@ -1981,8 +1434,7 @@ spanlog_status spanlog_store_open(const char *root,
  * SPANLOG_STATUS_CLOSED. Batches stay valid. NULL is passed over. In a child process of the one
  * that opened it, the handle is given up without touching the store.
  *
- * # Safety
- * `error` is NULL or can be written.
+ * @pre `error` is NULL or can be written.
  */
 SPANLOG_API
 spanlog_status spanlog_store_close(struct spanlog_store *store,
@@ -1995,8 +1447,7 @@ spanlog_status spanlog_store_close(struct spanlog_store *store,
  * SPANLOG_STATUS_INVALID if there is no store; SPANLOG_STATUS_LOCKED while somebody has it open;
  * SPANLOG_STATUS_OFFLINE if a directory is not there; SPANLOG_STATUS_IO.
  *
- * # Safety
- * As spanlog_store_open().
+ * @pre As spanlog_store_open().
  */
 SPANLOG_API
 spanlog_status spanlog_store_destroy(const char *root,
@@ -2007,8 +1458,7 @@ spanlog_status spanlog_store_destroy(const char *root,
  * Returns once everything appended so far, by anyone, is durable. SPANLOG_STATUS_POISONED or
  * SPANLOG_STATUS_IO: then nothing more can be promised.
  *
- * # Safety
- * `error` is NULL or can be written.
+ * @pre `error` is NULL or can be written.
  */
 SPANLOG_API
 SPANLOG_MUST_USE
@@ -2018,8 +1468,7 @@ spanlog_status spanlog_store_flush(struct spanlog_store *store,
 /**
  * Returns once every message appended so far, by anyone, can be read from its queue.
  *
- * # Safety
- * `error` is NULL or can be written.
+ * @pre `error` is NULL or can be written.
  */
 SPANLOG_API
 spanlog_status spanlog_store_catch_up(struct spanlog_store *store,
@@ -2029,8 +1478,7 @@ spanlog_status spanlog_store_catch_up(struct spanlog_store *store,
  * Asks for a round of cleaning now: segments past their age go, at any hour. The store's own
  * threads do it; without them, spanlog_store_run() with SPANLOG_TASK_CLEAN.
  *
- * # Safety
- * `error` is NULL or can be written.
+ * @pre `error` is NULL or can be written.
  */
 SPANLOG_API
 spanlog_status spanlog_store_clean_now(struct spanlog_store *store,
@@ -2041,8 +1489,7 @@ spanlog_status spanlog_store_clean_now(struct spanlog_store *store,
  * `next_ms` unless that is NULL: 0 for at once, a time in ms since 1970, or INT64_MAX for when
  * there is something to do again. SPANLOG_STATUS_INVALID in a store with threads of its own.
  *
- * # Safety
- * `next_ms` and `error` are NULL or can be written.
+ * @pre `next_ms` and `error` are NULL or can be written.
  */
 SPANLOG_API
 spanlog_status spanlog_store_run(struct spanlog_store *store,
@@ -2050,9 +1497,7 @@ spanlog_status spanlog_store_run(struct spanlog_store *store,
                                  int64_t *next_ms,
                                  struct spanlog_error **error);
 
-/**
- * The release of the library that runs, such as "0.1.0". The text is static.
- */
+/** The release of the library that runs, such as "0.1.0". The text is static. */
 SPANLOG_API
 const char *spanlog_version(void);
 

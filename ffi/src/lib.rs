@@ -14,6 +14,8 @@ mod fork;
 mod guard;
 mod handle;
 mod input;
+#[cfg(test)]
+mod layout_tests;
 mod list;
 mod message;
 mod options;

@@ -1,0 +1,129 @@
+//! Where every field of every plain structure lies: numbers that never change, asserted by the C
+//! compiler too (`tests/c/layout.c`; `BLESS=1` writes it anew). There is no padding anywhere, so
+//! no field is left out here.
+#![allow(clippy::disallowed_methods, reason = "a test reads and writes files")]
+
+use std::fmt::Write as _;
+use std::mem::{offset_of, size_of};
+
+use crate::append::spanlog_receipt;
+use crate::batch::spanlog_batch_info;
+use crate::list::{
+    spanlog_disk, spanlog_dropped, spanlog_fate, spanlog_queue_info, spanlog_range, spanlog_segment,
+};
+use crate::message::{spanlog_message, spanlog_message_view, spanlog_property};
+use crate::options::{spanlog_directory_options, spanlog_options, spanlog_thresholds};
+use crate::output::spanlog_bytes;
+use crate::read::{spanlog_bounds, spanlog_read_options};
+use crate::report::{spanlog_recovery, spanlog_stats, spanlog_watermarks};
+
+/// A structure: its name, its size, and where its fields lie.
+struct Layout {
+    name: &'static str,
+    size: usize,
+    fields: Vec<(&'static str, usize, usize)>,
+}
+
+fn size_of_field<S, F>(_: fn(&S) -> &F) -> usize {
+    size_of::<F>()
+}
+
+macro_rules! layouts {
+    ($($name:ident { $($field:ident),* $(,)? })*) => {
+        vec![$(Layout {
+            name: stringify!($name),
+            size: size_of::<$name>(),
+            fields: vec![$((
+                stringify!($field),
+                offset_of!($name, $field),
+                size_of_field(|structure: &$name| &structure.$field),
+            )),*],
+        }),*]
+    };
+}
+
+fn layouts() -> Vec<Layout> {
+    layouts! {
+        spanlog_bytes { data, len }
+        spanlog_property { name, value }
+        spanlog_message {
+            struct_size, topic, body, body_len, tags, keys, key_count, properties, property_count,
+            born_host, born_ms, prepared_position, queue, flag, sys_flag, reconsume_times,
+            reserved, reserved2,
+        }
+        spanlog_message_view {
+            topic, body, tags, keys, unique_id, record, queue_offset, position, prepared_position,
+            born_ms, store_ms, queue, flag, sys_flag, reconsume_times,
+        }
+        spanlog_receipt { position, queue_offset, end, store_ms }
+        spanlog_thresholds { struct_size, clean, force, refuse, hysteresis, floor_bytes }
+        spanlog_directory_options { struct_size, path, thresholds, role, reserved }
+        spanlog_options {
+            struct_size, directories, directory_count, thresholds, delete_hours, store_host,
+            segment_len_bytes, queue_file_len_bytes, flush_interval_ms, flush_bytes, retention_ms,
+            clean_pause_ms, probe_interval_ms, clean_interval_ms, checkpoint_interval_ms,
+            max_body_bytes, prepare_bytes, max_maps, max_forced_per_round, placement, durability,
+            clean_on, force_on, refuse_on, on_damage, forced_clean, refuse_reads_when_full,
+            record_checksum, allow_offline, adopt, read_only, create, background, reserved,
+        }
+        spanlog_read_options { struct_size, max_messages, max_bytes, verify, reserved }
+        spanlog_batch_info {
+            struct_size, count, next, min, max, needed_bytes, status, reserved,
+        }
+        spanlog_bounds { min, max }
+        spanlog_watermarks { start, flushed, indexed, appended }
+        spanlog_stats {
+            struct_size, watermarks, segment_len_bytes, directories, segments, queues, maps,
+            refused, poisoned,
+        }
+        spanlog_recovery {
+            struct_size, scanned_from, end, records, salvaged_records, ignored_files, was_clean,
+            rebuilt_queues,
+        }
+        spanlog_disk {
+            struct_size, path, offline, device, used_bytes, available_bytes, segments,
+            segment_bytes, used_ratio, clean, force, refuse, hysteresis, floor_bytes, role,
+            pressure, takes_segments, has_usage,
+        }
+        spanlog_segment { struct_size, path, base, len_bytes, last_store_ms, held, dropped }
+        spanlog_queue_info { struct_size, topic, min, max, queue, reserved }
+        spanlog_fate { struct_size, text, base, len_bytes, reason, drops }
+        spanlog_dropped { struct_size, path, reason, base, at_ms }
+        spanlog_range { struct_size, path, reason, from, to, kind, reserved }
+    }
+}
+
+#[test]
+fn no_structure_has_padding() {
+    for Layout { name, size, fields } in layouts() {
+        let mut end = 0;
+        for (field, offset, bytes) in fields {
+            assert_eq!(offset, end, "{name}.{field}");
+            end += bytes;
+        }
+        assert_eq!(size, end, "{name}: a field is missing here, or there is padding");
+    }
+}
+
+#[test]
+fn the_c_compiler_asserts_the_same_layout() {
+    let mut made = "/* Where every field lies, as the library sees it. Made by \
+                    ffi/src/layout_tests.rs; do not edit it. */\n#include <spanlog.h>\n\n\
+                    #define AT(structure, field, offset) \\\n    _Static_assert(\
+                    offsetof(structure, field) == (offset), #structure \".\" #field)\n\
+                    #define SIZE(structure, size) \
+                    _Static_assert(sizeof(structure) == (size), #structure)\n"
+        .to_owned();
+    for Layout { name, size, fields } in layouts() {
+        writeln!(made, "\nSIZE({name}, {size});").expect("a string");
+        for (field, offset, _) in fields {
+            writeln!(made, "AT({name}, {field}, {offset});").expect("a string");
+        }
+    }
+    made += "\nint main(void) { return 0; }\n";
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/c/layout.c");
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::write(path, &made).expect("it can be written");
+    }
+    assert!(std::fs::read_to_string(path).unwrap_or_default() == made, "BLESS=1 writes layout.c");
+}

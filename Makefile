@@ -1,5 +1,5 @@
 # Every target sets up what it needs on a Debian-like machine.
-.PHONY: help demo test bench lint fmt clean
+.PHONY: help demo test bench lint fmt install clean
 
 help:
 	@echo "make demo    show the engine at work"
@@ -7,6 +7,7 @@ help:
 	@echo "make bench   measure appending, reading, flushing and recovery"
 	@echo "make lint    formatting and lints alone"
 	@echo "make fmt     format the source"
+	@echo "make install PREFIX=/usr/local    header and libraries for C and C++"
 	@echo "make clean   remove everything that was built"
 
 demo:
@@ -26,6 +27,10 @@ lint:
 
 fmt:
 	@cargo fmt --all
+
+PREFIX ?= /usr/local
+install:
+	@packaging/install.sh "$(PREFIX)"
 
 clean:
 	@cargo clean

@@ -167,6 +167,47 @@ typedef int32_t spanlog_durability;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+/** What is not as it should be. */
+enum spanlog_finding_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /** Bytes that should be a record and are none. */
+    SPANLOG_FINDING_KIND_RECORD = 1,
+    /** What a crash left at the end of the log. */
+    SPANLOG_FINDING_KIND_TORN_TAIL = 2,
+    /** Bytes behind the end of the log. */
+    SPANLOG_FINDING_KIND_LEFTOVER = 3,
+    /** A segment file that is not what its name and length say. */
+    SPANLOG_FINDING_KIND_SEGMENT = 4,
+    /** A range of the log that no directory holds. */
+    SPANLOG_FINDING_KIND_MISSING = 5,
+    /** Bytes that the disk does not give. */
+    SPANLOG_FINDING_KIND_UNREADABLE = 6,
+    /** A unit of a queue that does not fit its record. */
+    SPANLOG_FINDING_KIND_UNIT = 7,
+    /** A file of a queue that is not what its name and length say. */
+    SPANLOG_FINDING_KIND_QUEUE_FILE = 8,
+    /** The registry of directories. */
+    SPANLOG_FINDING_KIND_REGISTRY = 9,
+    /** The marks of how far the log is durable. */
+    SPANLOG_FINDING_KIND_MARKS = 10,
+    /** The ledger of how far the queues are. */
+    SPANLOG_FINDING_KIND_LEDGER = 11,
+    /** RocketMQ's checkpoint. */
+    SPANLOG_FINDING_KIND_CHECKPOINT = 12,
+    /** Something that this interface has no name for yet. */
+    SPANLOG_FINDING_KIND_OTHER = 99,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum spanlog_finding_kind spanlog_finding_kind;
+#else
+typedef int32_t spanlog_finding_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 /** What opening does about damage below what was flushed. */
 enum spanlog_on_damage
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -187,6 +228,29 @@ enum spanlog_on_damage
 typedef enum spanlog_on_damage spanlog_on_damage;
 #else
 typedef int32_t spanlog_on_damage;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/** What is verified at the moment. */
+enum spanlog_part
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /** Every record, with its checksums. */
+    SPANLOG_PART_LOG = 1,
+    /** Every unit of every queue. */
+    SPANLOG_PART_QUEUES = 2,
+    /** The small files that say how far the store has come. */
+    SPANLOG_PART_MARKS = 3,
+    /** Something that this interface has no name for yet. */
+    SPANLOG_PART_OTHER = 99,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum spanlog_part spanlog_part;
+#else
+typedef int32_t spanlog_part;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
@@ -432,6 +496,18 @@ typedef struct spanlog_list spanlog_list;
 
 /** An open store. Any thread may call any function with it at any time; appends take turns. */
 typedef struct spanlog_store spanlog_store;
+
+/**
+ * A look at everything of a store, in bounded steps. To be freed with
+ * spanlog_verification_free(). Calls with one of them take turns.
+ */
+typedef struct spanlog_verification spanlog_verification;
+
+/**
+ * Tells whether there is more than was seen. Any number of them costs no thread. To be freed with
+ * spanlog_watch_free(); it may outlive the store.
+ */
+typedef struct spanlog_watch spanlog_watch;
 
 /** A name and a value, in UTF-8. */
 typedef struct spanlog_property {
@@ -725,6 +801,28 @@ typedef struct spanlog_range {
     int32_t reserved;
 } spanlog_range;
 
+/** Something of a store that is not as it should be. */
+typedef struct spanlog_finding {
+    /** sizeof(spanlog_finding). */
+    size_t struct_size;
+    /** The file, in the system's bytes. */
+    const char *path;
+    /** What is wrong, in words. */
+    const char *text;
+    /** The byte in the file where it begins. */
+    uint64_t offset;
+    /** How many bytes it concerns. */
+    uint64_t len_bytes;
+    /** The first position of the log that is concerned; both are 0 if none is. */
+    uint64_t from;
+    /** One past the last. */
+    uint64_t to;
+    /** A spanlog_finding_kind. */
+    int32_t kind;
+    /** 1 if it is damage; 0 for what a crash leaves and opening puts right. */
+    int32_t is_damage;
+} spanlog_finding;
+
 /** How much one read may return. At least one message is returned whatever its size. */
 typedef struct spanlog_read_options {
     /** sizeof(spanlog_read_options). */
@@ -906,6 +1004,38 @@ typedef struct spanlog_options {
     int32_t reserved;
 } spanlog_options;
 
+/** How far a part is verified. */
+typedef struct spanlog_progress {
+    /** What is done of it. */
+    uint64_t done;
+    /** What there is of it. */
+    uint64_t total;
+    /** A spanlog_part. */
+    int32_t part;
+    /** 0. */
+    int32_t reserved;
+} spanlog_progress;
+
+/** What was verified, so far. */
+typedef struct spanlog_verdict {
+    /** sizeof(spanlog_verdict). */
+    size_t struct_size;
+    /** Records that were looked at. */
+    uint64_t records;
+    /** The first position that is verified. */
+    uint64_t from;
+    /** One past the last. */
+    uint64_t to;
+    /** How many findings spanlog_verification_findings() lists. */
+    uint64_t findings;
+    /** How many there are besides. */
+    uint64_t more_findings;
+    /** 1 if nothing that was found is damage. */
+    int32_t is_sound;
+    /** 1 if the store had been closed cleanly. */
+    int32_t was_closed;
+} spanlog_verdict;
+
 #define SPANLOG_MESSAGE_INIT SPANLOG_SIZED(spanlog_message)
 #define SPANLOG_BATCH_INFO_INIT SPANLOG_SIZED(spanlog_batch_info)
 #define SPANLOG_THRESHOLDS_INIT SPANLOG_SIZED(spanlog_thresholds)
@@ -916,10 +1046,12 @@ typedef struct spanlog_options {
 #define SPANLOG_FATE_INIT SPANLOG_SIZED(spanlog_fate)
 #define SPANLOG_DROPPED_INIT SPANLOG_SIZED(spanlog_dropped)
 #define SPANLOG_RANGE_INIT SPANLOG_SIZED(spanlog_range)
+#define SPANLOG_FINDING_INIT SPANLOG_SIZED(spanlog_finding)
 #define SPANLOG_READ_OPTIONS_INIT SPANLOG_SIZED(spanlog_read_options)
 #define SPANLOG_STATS_INIT SPANLOG_SIZED(spanlog_stats)
 #define SPANLOG_RECOVERY_INIT SPANLOG_SIZED(spanlog_recovery)
 #define SPANLOG_OPTIONS_INIT SPANLOG_SIZED(spanlog_options)
+#define SPANLOG_VERDICT_INIT SPANLOG_SIZED(spanlog_verdict)
 
 #ifdef __cplusplus
 extern "C" {
@@ -1238,6 +1370,18 @@ spanlog_status spanlog_list_range(const struct spanlog_list *list,
                                   struct spanlog_error **error);
 
 /**
+ * Element `at` of a list of spanlog_verification_findings(), from 0. SPANLOG_STATUS_END behind
+ * the last.
+ *
+ * @pre `finding` is as long as it says; `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_list_finding(const struct spanlog_list *list,
+                                    size_t at,
+                                    struct spanlog_finding *finding,
+                                    struct spanlog_error **error);
+
+/**
  * Reads messages of a queue from `from` on, as many as the options allow (NULL for the defaults),
  * and writes a batch of them to `batch`, to be freed with spanlog_batch_free(). With no message
  * the call returns SPANLOG_STATUS_END, and the batch, to be freed all the same, says why and
@@ -1497,6 +1641,69 @@ spanlog_status spanlog_store_run(struct spanlog_store *store,
                                  int64_t *next_ms,
                                  struct spanlog_error **error);
 
+/**
+ * Begins to verify the store at `root`, changing nothing. `options` may be NULL: they
+ * name directories that it does not remember, and `allow_offline` says that those that are not
+ * there are no damage.
+ *
+ * SPANLOG_STATUS_INVALID if there is no store; SPANLOG_STATUS_FOREIGN for a directory of another
+ * one; SPANLOG_STATUS_VERSION; SPANLOG_STATUS_CORRUPT if the registry is damaged and the options do
+ * not name the directories; SPANLOG_STATUS_IO.
+ *
+ * @pre As spanlog_store_open().
+ */
+SPANLOG_API
+spanlog_status spanlog_verification_open(const char *root,
+                                         const struct spanlog_options *options,
+                                         struct spanlog_verification **verification,
+                                         struct spanlog_error **error);
+
+/**
+ * Begins to verify an open store, up to where it is now; it may be used meanwhile.
+ *
+ * @pre `verification` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_verify(struct spanlog_store *store,
+                                    struct spanlog_verification **verification,
+                                    struct spanlog_error **error);
+
+/**
+ * Verifies a little more and writes how far it is to `progress`, unless that is NULL.
+ * SPANLOG_STATUS_END when all is verified. What is wrong with the store is a finding, not an
+ * error.
+ *
+ * @pre `progress` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_verification_step(const struct spanlog_verification *verification,
+                                         struct spanlog_progress *progress,
+                                         struct spanlog_error **error);
+
+/**
+ * What was verified, so far.
+ *
+ * @pre `verdict` is as long as it says; `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_verification_verdict(const struct spanlog_verification *verification,
+                                            struct spanlog_verdict *verdict,
+                                            struct spanlog_error **error);
+
+/**
+ * What is not as it should be, so far: a list of spanlog_finding.
+ *
+ * @pre `list` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_verification_findings(const struct spanlog_verification *verification,
+                                             struct spanlog_list **list,
+                                             struct spanlog_error **error);
+
+/** Frees a verification. NULL, and one that was freed before, are passed over. */
+SPANLOG_API
+void spanlog_verification_free(struct spanlog_verification *verification);
+
 /** The release of the library that runs, such as "0.1.0". The text is static. */
 SPANLOG_API
 const char *spanlog_version(void);
@@ -1507,6 +1714,89 @@ const char *spanlog_version(void);
  */
 SPANLOG_API
 uint32_t spanlog_version_number(void);
+
+/**
+ * Waits until a message at or after `from` can be read from the queue, which need not exist yet:
+ * SPANLOG_STATUS_OK when there is one, SPANLOG_STATUS_TIMEOUT after `timeout_ms`. 0 looks and
+ * returns, a negative number waits for ever. Also SPANLOG_STATUS_OK where `from` was dropped by
+ * retention: reading there tells so. SPANLOG_STATUS_CLOSED when the store is closed meanwhile.
+ *
+ * @pre `topic` ends with NUL; `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_wait(struct spanlog_store *store,
+                                  const char *topic,
+                                  uint32_t queue,
+                                  uint64_t from,
+                                  int64_t timeout_ms,
+                                  struct spanlog_error **error);
+
+/**
+ * Waits until the log, as readers see it, goes on behind position `after`, as
+ * spanlog_store_wait() does for a queue.
+ *
+ * @pre `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_wait_appended(struct spanlog_store *store,
+                                           uint64_t after,
+                                           int64_t timeout_ms,
+                                           struct spanlog_error **error);
+
+/**
+ * A watch over one queue of a topic; over all of them, also those to come, with `queue` -1; over
+ * the whole log with a `topic` of NULL. A new watch has seen nothing: clear it, read on until
+ * there is no more, and wait. What comes between the clearing and the waiting is not missed.
+ *
+ * @pre `topic` is NULL or ends with NUL; `watch` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_watch(struct spanlog_store *store,
+                                   const char *topic,
+                                   int64_t queue,
+                                   struct spanlog_watch **watch,
+                                   struct spanlog_error **error);
+
+/**
+ * Returns SPANLOG_STATUS_OK as soon as there is something that was not seen, and
+ * SPANLOG_STATUS_TIMEOUT after `timeout_ms`: 0 looks and returns, a negative number waits for
+ * ever. Until spanlog_watch_clear() it returns SPANLOG_STATUS_OK at once. SPANLOG_STATUS_CLOSED
+ * once the store was closed, also while it waits.
+ *
+ * @pre `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_watch_wait(const struct spanlog_watch *watch,
+                                  int64_t timeout_ms,
+                                  struct spanlog_error **error);
+
+/**
+ * Writes a descriptor to `fd` that is readable while there is something that was not seen, and
+ * once the store was closed: for poll, epoll and event loops. It is the watch's and is closed
+ * with it: poll it and do nothing else with it.
+ *
+ * @pre `fd` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_watch_event_fd(const struct spanlog_watch *watch,
+                                      int32_t *fd,
+                                      struct spanlog_error **error);
+
+/**
+ * Everything that is there now has been seen, or is about to be read.
+ *
+ * @pre `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_watch_clear(const struct spanlog_watch *watch,
+                                   struct spanlog_error **error);
+
+/**
+ * Frees a watch and its descriptor. NULL, and one that was freed before, are passed over. In a
+ * child process of the one that made it, only the handle is given up.
+ */
+SPANLOG_API
+void spanlog_watch_free(struct spanlog_watch *watch);
 
 #ifdef __cplusplus
 }  // extern "C"

@@ -26,6 +26,12 @@ if [ "$purpose" = test ]; then
     have mkfs.ext4 || needed+=(e2fsprogs)
     have losetup && have mount || needed+=(util-linux mount)
     have python3 && python3 -c 'import ensurepip, venv' || needed+=(python3 python3-venv)
+    # The C interface, in other compilers and under tools that watch memory.
+    have clang++ || needed+=(clang libclang-rt-14-dev)
+    have valgrind || needed+=(valgrind)
+    have cmake || needed+=(cmake)
+    have pkg-config || needed+=(pkg-config)
+    [ -e /usr/include/cjson/cJSON.h ] || needed+=(libcjson-dev)
     have_jdk || needed+=(default-jdk-headless)
     have mvn || needed+=(maven)
     have node && have npm || needed+=(nodejs npm)

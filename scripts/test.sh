@@ -104,6 +104,7 @@ everything() {
     fi
     lint
     tests cargo "tests" 1200 cargo test --workspace --locked --no-fail-fast -- --show-output
+    tests cargo "C and C++ programs" 1200 scripts/test-c.sh
     if python3 -c 'import sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
         tests pytest "Python" 1200 scripts/test-python.sh
     else

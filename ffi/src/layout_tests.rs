@@ -9,13 +9,15 @@ use std::mem::{offset_of, size_of};
 use crate::append::spanlog_receipt;
 use crate::batch::spanlog_batch_info;
 use crate::list::{
-    spanlog_disk, spanlog_dropped, spanlog_fate, spanlog_queue_info, spanlog_range, spanlog_segment,
+    spanlog_disk, spanlog_dropped, spanlog_fate, spanlog_finding, spanlog_queue_info,
+    spanlog_range, spanlog_segment,
 };
 use crate::message::{spanlog_message, spanlog_message_view, spanlog_property};
 use crate::options::{spanlog_directory_options, spanlog_options, spanlog_thresholds};
 use crate::output::spanlog_bytes;
 use crate::read::{spanlog_bounds, spanlog_read_options};
 use crate::report::{spanlog_recovery, spanlog_stats, spanlog_watermarks};
+use crate::verify::{spanlog_progress, spanlog_verdict};
 
 /// A structure: its name, its size, and where its fields lie.
 struct Layout {
@@ -89,6 +91,13 @@ fn layouts() -> Vec<Layout> {
         spanlog_queue_info { struct_size, topic, min, max, queue, reserved }
         spanlog_fate { struct_size, text, base, len_bytes, reason, drops }
         spanlog_dropped { struct_size, path, reason, base, at_ms }
+        spanlog_finding {
+            struct_size, path, text, offset, len_bytes, from, to, kind, is_damage,
+        }
+        spanlog_progress { done, total, part, reserved }
+        spanlog_verdict {
+            struct_size, records, from, to, findings, more_findings, is_sound, was_closed,
+        }
         spanlog_range { struct_size, path, reason, from, to, kind, reserved }
     }
 }

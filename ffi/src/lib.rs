@@ -24,4 +24,6 @@ mod read;
 mod report;
 mod status;
 mod store;
+mod verify;
 mod version;
+mod wait;

@@ -201,6 +201,30 @@ pub struct spanlog_range {
     pub reserved: i32,
 }
 
+/// Something of a store that is not as it should be.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct spanlog_finding {
+    /// sizeof(spanlog_finding).
+    pub struct_size: usize,
+    /// The file, in the system's bytes.
+    pub path: *const c_char,
+    /// What is wrong, in words.
+    pub text: *const c_char,
+    /// The byte in the file where it begins.
+    pub offset: u64,
+    /// How many bytes it concerns.
+    pub len_bytes: u64,
+    /// The first position of the log that is concerned; both are 0 if none is.
+    pub from: u64,
+    /// One past the last.
+    pub to: u64,
+    /// A spanlog_finding_kind.
+    pub kind: i32,
+    /// 1 if it is damage; 0 for what a crash leaves and opening puts right.
+    pub is_damage: i32,
+}
+
 /// Elements of one kind.
 pub enum Rows {
     Disks(Vec<spanlog_disk>),
@@ -209,6 +233,7 @@ pub enum Rows {
     Fates(Vec<spanlog_fate>),
     Dropped(Vec<spanlog_dropped>),
     Ranges(Vec<spanlog_range>),
+    Findings(Vec<spanlog_finding>),
 }
 
 /// A list in the making, or finished: elements, and the texts they point to.
@@ -255,6 +280,7 @@ impl List {
             Rows::Fates(rows) => rows.len(),
             Rows::Dropped(rows) => rows.len(),
             Rows::Ranges(rows) => rows.len(),
+            Rows::Findings(rows) => rows.len(),
         }
     }
 }
@@ -293,6 +319,7 @@ rows! {
     spanlog_fate: Fates,
     spanlog_dropped: Dropped,
     spanlog_range: Ranges,
+    spanlog_finding: Findings,
 }
 
 /// Number of elements; 0 for NULL or a list that was freed.
@@ -421,4 +448,20 @@ pub unsafe extern "C" fn spanlog_list_range(
 ) -> spanlog_status {
     // SAFETY: the caller promises it.
     unsafe { element(list, at, range, error) }
+}
+
+/// Element `at` of a list of spanlog_verification_findings(), from 0. SPANLOG_STATUS_END behind
+/// the last.
+///
+/// # Safety
+/// `finding` is as long as it says; `error` is NULL or can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spanlog_list_finding(
+    list: *const spanlog_list,
+    at: usize,
+    finding: *mut spanlog_finding,
+    error: *mut *mut spanlog_error,
+) -> spanlog_status {
+    // SAFETY: the caller promises it.
+    unsafe { element(list, at, finding, error) }
 }

@@ -207,6 +207,33 @@ AT(spanlog_dropped, reason, 16);
 AT(spanlog_dropped, base, 24);
 AT(spanlog_dropped, at_ms, 32);
 
+SIZE(spanlog_finding, 64);
+AT(spanlog_finding, struct_size, 0);
+AT(spanlog_finding, path, 8);
+AT(spanlog_finding, text, 16);
+AT(spanlog_finding, offset, 24);
+AT(spanlog_finding, len_bytes, 32);
+AT(spanlog_finding, from, 40);
+AT(spanlog_finding, to, 48);
+AT(spanlog_finding, kind, 56);
+AT(spanlog_finding, is_damage, 60);
+
+SIZE(spanlog_progress, 24);
+AT(spanlog_progress, done, 0);
+AT(spanlog_progress, total, 8);
+AT(spanlog_progress, part, 16);
+AT(spanlog_progress, reserved, 20);
+
+SIZE(spanlog_verdict, 56);
+AT(spanlog_verdict, struct_size, 0);
+AT(spanlog_verdict, records, 8);
+AT(spanlog_verdict, from, 16);
+AT(spanlog_verdict, to, 24);
+AT(spanlog_verdict, findings, 32);
+AT(spanlog_verdict, more_findings, 40);
+AT(spanlog_verdict, is_sound, 48);
+AT(spanlog_verdict, was_closed, 52);
+
 SIZE(spanlog_range, 48);
 AT(spanlog_range, struct_size, 0);
 AT(spanlog_range, path, 8);

@@ -233,7 +233,9 @@ static void a_child_process_leaves_the_store_alone(void) {
         spanlog_error_free(error);
         refused = refused && spanlog_store_close(store, NULL) == SPANLOG_STATUS_OK;
         refused = refused && spanlog_store_flush(store, NULL) == SPANLOG_STATUS_CLOSED;
-        _exit(refused ? 0 : 1);
+        /* What the parent's handle stood for is given up, not freed: no program goes on with it. */
+        execl(refused ? "/bin/true" : "/bin/false", "told", (char *)NULL);
+        _exit(2);
     }
     int how = -1;
     CHECK(waitpid(child, &how, 0) == child && WIFEXITED(how) && WEXITSTATUS(how) == 0);

@@ -10,9 +10,11 @@ use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
 
 /// The folders that hold the workspace's Rust source.
-pub const FOLDERS: [&str; 8] = [
+pub const FOLDERS: [&str; 10] = [
     "core/src",
     "cli/src",
+    "ffi/src",
+    "ffi/tests",
     "tests/src",
     "tests/tests",
     "examples",

@@ -56,7 +56,7 @@ pub fn functions(header: &str) -> Vec<Function> {
 }
 
 /// The kinds of handles: those types whose pointers end in a call that frees them.
-const HANDLES: [&str; 4] = ["store", "batch", "list", "error"];
+const HANDLES: [&str; 6] = ["store", "batch", "list", "error", "watch", "verification"];
 
 /// The kind of handle that a function is about.
 fn receiver(function: &Function) -> Option<&'static str> {

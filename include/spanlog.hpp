@@ -1,0 +1,515 @@
+/**
+ * @file spanlog.hpp
+ * @brief spanlog for C++17: classes that close what they opened, over spanlog.h.
+ * @copyright Apache License 2.0
+ *
+ * Operations throw spanlog::Error. Opening, appending and reading also come with a `try_` before
+ * their name: those give a spanlog::Result, a value or the error, and throw nothing:
+ *
+ *     spanlog::Store store("folder");
+ *     auto receipt = store.append({"orders", 0, "tea"});          // throws
+ *     auto outcome = store.try_append({"orders", 0, "coffee"});   // a Result
+ *     if (!outcome) std::cerr << outcome.error().what();
+ *
+ * What the C header says of threads, memory and forks holds here too. Objects can be moved and not
+ * be copied; one that was moved from is closed.
+ */
+#ifndef SPANLOG_HPP
+#define SPANLOG_HPP
+
+#include <chrono>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "spanlog.h"
+
+namespace spanlog {
+
+/// Why an operation failed: everything that the C error object tells, owned.
+class Error : public std::runtime_error {
+public:
+    /// Takes what the object tells and frees it; without one, the status is all that is known.
+    explicit Error(spanlog_status status, spanlog_error *error = nullptr)
+        : std::runtime_error(error ? spanlog_error_message(error) : spanlog_status_name(status)),
+          status_(status), errno_(spanlog_error_errno(error)) {
+        std::uint64_t number = 0;
+        if (const char *path = spanlog_error_path(error)) path_ = path;
+        if (spanlog_error_offset(error, &number)) offset_ = number;
+        if (spanlog_error_limit(error, &number)) limit_ = number;
+        retriable_ = spanlog_error_is_retriable(error);
+        fatal_ = spanlog_error_is_fatal(error);
+        spanlog_error_free(error);
+    }
+
+    /// The status that the call returned.
+    spanlog_status status() const noexcept { return status_; }
+    /// The system's error number; 0 if it was not the system that refused.
+    int system_error() const noexcept { return errno_; }
+    /// The file or directory concerned; empty if there is none.
+    const std::string &path() const noexcept { return path_; }
+    /// The byte in the file, or the position of the log.
+    std::optional<std::uint64_t> offset() const noexcept { return offset_; }
+    /// The limit that was passed; of a message that is gone, where the log starts now.
+    std::optional<std::uint64_t> limit() const noexcept { return limit_; }
+    /// Whether the same call may succeed later.
+    bool is_retriable() const noexcept { return retriable_; }
+    /// Whether the handle is of no use any more.
+    bool is_fatal() const noexcept { return fatal_; }
+
+private:
+    spanlog_status status_;
+    int errno_;
+    bool retriable_ = false, fatal_ = false;
+    std::string path_;
+    std::optional<std::uint64_t> offset_, limit_;
+};
+
+/// A value, or why there is none.
+template <typename T>
+class Result {
+public:
+    Result(T value) : content_(std::in_place_index<0>, std::move(value)) {}
+    Result(Error error) : content_(std::in_place_index<1>, std::move(error)) {}
+    /// Whether there is a value.
+    explicit operator bool() const noexcept { return content_.index() == 0; }
+    /// The value; throws the error if there is none.
+    T &value() & {
+        if (content_.index() != 0) throw std::get<1>(content_);
+        return std::get<0>(content_);
+    }
+    /// As above, moved out.
+    T &&value() && { return std::move(value()); }
+    /// The error; only where there is no value.
+    const Error &error() const { return std::get<1>(content_); }
+
+private:
+    std::variant<T, Error> content_;
+};
+
+/// @cond internals
+namespace detail {
+
+/// Frees a handle with its function.
+template <typename Handle, void (*Free)(Handle *)>
+struct Freed {
+    void operator()(Handle *handle) const noexcept { Free(handle); }
+};
+
+inline void close_store(spanlog_store *store) noexcept { (void)!spanlog_store_close(store, nullptr); }
+
+template <typename Handle, void (*Free)(Handle *)>
+using Owned = std::unique_ptr<Handle, Freed<Handle, Free>>;
+
+/// The outcome of a call: its status if it is not negative, else the error.
+template <typename Call>
+Result<spanlog_status> called(Call call) {
+    spanlog_error *error = nullptr;
+    const spanlog_status status = call(&error);
+    if (status < 0) return Error(status, error);
+    return status;
+}
+
+inline std::string_view view(spanlog_bytes bytes) noexcept { return {bytes.data, bytes.len}; }
+
+}  // namespace detail
+/// @endcond
+
+/// A message to append. It refers to the caller's texts, which end with NUL; topics and tags given
+/// as std::string must outlive the call.
+class Message {
+public:
+    Message(const char *topic, std::uint32_t queue, std::string_view body) {
+        raw_.topic = topic;
+        raw_.queue = queue;
+        raw_.body = body.data();
+        raw_.body_len = body.size();
+    }
+    Message(const std::string &topic, std::uint32_t queue, std::string_view body)
+        : Message(topic.c_str(), queue, body) {}
+
+    /// Sets what consumers filter by.
+    Message &tags(const char *tags) { return raw_.tags = tags, *this; }
+    /// Adds a key that the message is found by.
+    Message &key(const char *key) { return keys_.push_back(key), *this; }
+    /// Adds a property.
+    Message &property(const char *name, const char *value) {
+        return properties_.push_back({name, value}), *this;
+    }
+    /// Sets the caller's own number.
+    Message &flag(std::int32_t flag) { return raw_.flag = flag, *this; }
+    /// Sets when the message was made, in ms since 1970.
+    Message &born_ms(std::int64_t born_ms) { return raw_.born_ms = born_ms, *this; }
+
+    /// The message as C takes it, for as long as this one does not change.
+    spanlog_message raw() const noexcept {
+        spanlog_message raw = raw_;
+        raw.keys = keys_.data();
+        raw.key_count = keys_.size();
+        raw.properties = properties_.data();
+        raw.property_count = properties_.size();
+        return raw;
+    }
+
+private:
+    spanlog_message raw_ = SPANLOG_MESSAGE_INIT;
+    std::vector<const char *> keys_;
+    std::vector<spanlog_property> properties_;
+};
+
+/// A message of a batch. It refers to the batch's bytes.
+class MessageView {
+public:
+    explicit MessageView(const spanlog_message_view &raw) noexcept : raw_(&raw) {}
+
+    std::string_view topic() const noexcept { return detail::view(raw_->topic); }
+    std::uint32_t queue() const noexcept { return raw_->queue; }
+    std::string_view body() const noexcept { return detail::view(raw_->body); }
+    /// What consumers filter by; empty if there is nothing.
+    std::string_view tags() const noexcept { return detail::view(raw_->tags); }
+    /// What the message is found by, separated by spaces.
+    std::string_view keys() const noexcept { return detail::view(raw_->keys); }
+    std::string_view unique_id() const noexcept { return detail::view(raw_->unique_id); }
+    std::uint64_t queue_offset() const noexcept { return raw_->queue_offset; }
+    std::uint64_t position() const noexcept { return raw_->position; }
+    std::int64_t born_ms() const noexcept { return raw_->born_ms; }
+    std::int64_t store_ms() const noexcept { return raw_->store_ms; }
+    std::int32_t flag() const noexcept { return raw_->flag; }
+    /// The value of a property, if there is one.
+    std::optional<std::string_view> property(const char *name) const noexcept {
+        spanlog_bytes value = {nullptr, 0};
+        if (spanlog_message_property(raw_, name, &value, nullptr) != SPANLOG_STATUS_OK) return {};
+        return detail::view(value);
+    }
+    /// The message as C gives it.
+    const spanlog_message_view &raw() const noexcept { return *raw_; }
+
+private:
+    const spanlog_message_view *raw_;
+};
+
+/// Messages that one call found, with their bytes; it may outlive the store.
+class Batch {
+public:
+    /// Takes a batch of C over.
+    explicit Batch(spanlog_batch *batch) noexcept : batch_(batch) {
+        messages_ = spanlog_batch_messages(batch, &count_);
+        (void)spanlog_batch_get_info(batch, &info_, nullptr);
+    }
+
+    /// Goes over the messages.
+    class Iterator {
+    public:
+        using iterator_category = std::input_iterator_tag;
+        using value_type = MessageView;
+        using difference_type = std::ptrdiff_t;
+        using pointer = const MessageView *;
+        using reference = MessageView;
+        explicit Iterator(const spanlog_message_view *at) noexcept : at_(at) {}
+        MessageView operator*() const noexcept { return MessageView(*at_); }
+        Iterator &operator++() noexcept { return ++at_, *this; }
+        Iterator operator++(int) noexcept { return Iterator(at_++); }
+        bool operator==(const Iterator &other) const noexcept { return at_ == other.at_; }
+        bool operator!=(const Iterator &other) const noexcept { return at_ != other.at_; }
+
+    private:
+        const spanlog_message_view *at_;
+    };
+
+    Iterator begin() const noexcept { return Iterator(messages_); }
+    Iterator end() const noexcept { return Iterator(messages_ + count_); }
+    std::size_t size() const noexcept { return count_; }
+    bool empty() const noexcept { return count_ == 0; }
+    MessageView operator[](std::size_t at) const noexcept { return MessageView(messages_[at]); }
+    /// A spanlog_read_status.
+    int status() const noexcept { return info_.status; }
+    /// Where to read on.
+    std::uint64_t next() const noexcept { return info_.next; }
+    /// The queue's first message kept, as of the read.
+    std::uint64_t min() const noexcept { return info_.min; }
+    /// One past its last.
+    std::uint64_t max() const noexcept { return info_.max; }
+
+private:
+    detail::Owned<spanlog_batch, spanlog_batch_free> batch_;
+    const spanlog_message_view *messages_ = nullptr;
+    std::size_t count_ = 0;
+    spanlog_batch_info info_ = SPANLOG_BATCH_INFO_INIT;
+};
+
+/// How a store is opened: the options of C, and the directories that they point to.
+class Options {
+public:
+    /// The options of C; every field that is 0 stands for its default.
+    spanlog_options raw = SPANLOG_OPTIONS_INIT;
+
+    /// Adds a directory of segments.
+    Options &directory(std::string path, spanlog_role role = SPANLOG_ROLE_DEFAULT) {
+        rows_.push_back({std::move(path), role, {}});
+        return *this;
+    }
+    /// Adds a directory with marks of its own.
+    Options &directory(std::string path, spanlog_role role, const spanlog_thresholds &marks) {
+        rows_.push_back({std::move(path), role, marks});
+        return *this;
+    }
+
+    /// Calls with the options as C takes them.
+    template <typename Call>
+    auto with(Call call) const {
+        std::vector<spanlog_directory_options> directories;
+        for (const Row &row : rows_) {
+            spanlog_directory_options directory = SPANLOG_DIRECTORY_OPTIONS_INIT;
+            directory.path = row.path.c_str();
+            directory.role = row.role;
+            directory.thresholds = row.marks ? &*row.marks : nullptr;
+            directories.push_back(directory);
+        }
+        spanlog_options given = raw;
+        if (!directories.empty()) {
+            given.directories = directories.data();
+            given.directory_count = directories.size();
+        }
+        return call(given);
+    }
+
+private:
+    struct Row {
+        std::string path;
+        spanlog_role role;
+        std::optional<spanlog_thresholds> marks;
+    };
+    std::vector<Row> rows_;
+};
+
+/// Tells whether there is more than was seen; see spanlog_store_watch().
+class Watch {
+public:
+    /// Takes a watch of C over.
+    explicit Watch(spanlog_watch *watch) noexcept : watch_(watch) {}
+    /// Waits; false when it waited so long. Negative for ever.
+    bool wait(std::chrono::milliseconds timeout) const {
+        return detail::called([&](auto error) {
+                   return spanlog_watch_wait(watch_.get(), timeout.count(), error);
+               }).value() == SPANLOG_STATUS_OK;
+    }
+    /// The descriptor to poll.
+    int event_fd() const {
+        std::int32_t fd = -1;
+        detail::called([&](auto error) {
+            return spanlog_watch_event_fd(watch_.get(), &fd, error);
+        }).value();
+        return fd;
+    }
+    /// Everything that is there now has been seen.
+    void clear() const {
+        detail::called([&](auto error) { return spanlog_watch_clear(watch_.get(), error); }).value();
+    }
+
+private:
+    detail::Owned<spanlog_watch, spanlog_watch_free> watch_;
+};
+
+/// A directory of a store, with its texts.
+struct Disk {
+    std::string path;
+    std::optional<std::string> offline;
+    spanlog_disk raw;
+};
+
+/// An open store. Destroying it closes it; Store::close tells what went wrong.
+class Store {
+public:
+    /// Opens the store at `root`, or makes one.
+    explicit Store(const std::string &root, const Options &options = {})
+        : Store(try_open(root, options).value()) {}
+
+    /// As the constructor, without an exception.
+    static Result<Store> try_open(const std::string &root, const Options &options = {}) {
+        spanlog_store *store = nullptr;
+        auto outcome = options.with([&](const spanlog_options &raw) {
+            return detail::called([&](auto error) {
+                return spanlog_store_open(root.c_str(), &raw, &store, error);
+            });
+        });
+        if (!outcome) return outcome.error();
+        return Store(store);
+    }
+
+    /// Removes the store at `root`.
+    static void destroy(const std::string &root, const Options &options = {}) {
+        options.with([&](const spanlog_options &raw) {
+            return detail::called([&](auto error) {
+                return spanlog_store_destroy(root.c_str(), &raw, error);
+            });
+        }).value();
+    }
+
+    /// Closes the store; throws what kept it from closing cleanly.
+    void close() {
+        spanlog_store *store = store_.release();
+        detail::called([&](auto error) { return spanlog_store_close(store, error); }).value();
+    }
+
+    /// Appends one message.
+    spanlog_receipt append(const Message &message) { return try_append(message).value(); }
+    /// As append(), without an exception.
+    Result<spanlog_receipt> try_append(const Message &message) {
+        return appended(spanlog_store_append, message);
+    }
+    /// As append(), but returns only when the message is durable.
+    spanlog_receipt append_durable(const Message &message) {
+        return try_append_durable(message).value();
+    }
+    /// As append_durable(), without an exception.
+    Result<spanlog_receipt> try_append_durable(const Message &message) {
+        return appended(spanlog_store_append_durable, message);
+    }
+    /// Appends messages of one queue, all or none. The receipt is the first one's.
+    spanlog_receipt append(const std::vector<Message> &messages) {
+        return try_append(messages).value();
+    }
+    /// As above, without an exception.
+    Result<spanlog_receipt> try_append(const std::vector<Message> &messages) {
+        std::vector<spanlog_message> raw;
+        for (const Message &message : messages) raw.push_back(message.raw());
+        spanlog_receipt receipt;
+        auto outcome = detail::called([&](auto error) {
+            return spanlog_store_append_batch(store_.get(), raw.data(), raw.size(), &receipt, error);
+        });
+        if (!outcome) return outcome.error();
+        return receipt;
+    }
+
+    /// Reads messages of a queue from `from` on.
+    Batch read(const std::string &topic, std::uint32_t queue, std::uint64_t from,
+               std::uint64_t max_messages = 256, std::uint64_t max_bytes = 1 << 20) {
+        return try_read(topic, queue, from, max_messages, max_bytes).value();
+    }
+    /// As read(), without an exception.
+    Result<Batch> try_read(const std::string &topic, std::uint32_t queue, std::uint64_t from,
+                           std::uint64_t max_messages = 256, std::uint64_t max_bytes = 1 << 20) {
+        spanlog_read_options options = SPANLOG_READ_OPTIONS_INIT;
+        options.max_messages = max_messages == 0 ? SPANLOG_ZERO : max_messages;
+        options.max_bytes = max_bytes == 0 ? SPANLOG_ZERO : max_bytes;
+        spanlog_batch *batch = nullptr;
+        auto outcome = detail::called([&](auto error) {
+            return spanlog_store_read(store_.get(), topic.c_str(), queue, from, &options, &batch,
+                                      error);
+        });
+        if (!outcome) return outcome.error();
+        return Batch(batch);
+    }
+    /// The record at a position, as a batch of one.
+    Batch get(std::uint64_t position) {
+        spanlog_batch *batch = nullptr;
+        call([&](auto error) { return spanlog_store_get(store_.get(), position, &batch, error); });
+        return Batch(batch);
+    }
+    /// The first message of a queue and one past its last; nothing if it never had one.
+    std::optional<spanlog_bounds> bounds(const std::string &topic, std::uint32_t queue) {
+        spanlog_bounds bounds = {0, 0};
+        const auto status = call([&](auto error) {
+            return spanlog_store_bounds(store_.get(), topic.c_str(), queue, &bounds, error);
+        });
+        if (status == SPANLOG_STATUS_END) return {};
+        return bounds;
+    }
+
+    /// Waits until a message at or after `from` can be read; false when it waited so long.
+    bool wait(const std::string &topic, std::uint32_t queue, std::uint64_t from,
+              std::chrono::milliseconds timeout) {
+        return call([&](auto error) {
+                   return spanlog_store_wait(store_.get(), topic.c_str(), queue, from,
+                                             timeout.count(), error);
+               }) == SPANLOG_STATUS_OK;
+    }
+    /// A watch over a queue of a topic, or over all of them with -1.
+    Watch watch(const std::string &topic, std::int64_t queue = -1) {
+        spanlog_watch *watch = nullptr;
+        call([&](auto error) {
+            return spanlog_store_watch(store_.get(), topic.c_str(), queue, &watch, error);
+        });
+        return Watch(watch);
+    }
+
+    /// Returns once everything appended so far is durable.
+    void flush() {
+        call([&](auto error) { return spanlog_store_flush(store_.get(), error); });
+    }
+    /// Returns once everything appended so far can be read from its queue.
+    void catch_up() {
+        call([&](auto error) { return spanlog_store_catch_up(store_.get(), error); });
+    }
+    /// Asks for a round of cleaning now.
+    void clean_now() {
+        call([&](auto error) { return spanlog_store_clean_now(store_.get(), error); });
+    }
+    /// Changes what a directory is for.
+    void set_role(const std::string &path, spanlog_role role) {
+        call([&](auto error) {
+            return spanlog_store_set_role(store_.get(), path.c_str(), role, error);
+        });
+    }
+    /// The positions as of now.
+    spanlog_watermarks watermarks() {
+        spanlog_watermarks marks;
+        call([&](auto error) { return spanlog_store_watermarks(store_.get(), &marks, error); });
+        return marks;
+    }
+    /// The store in numbers.
+    spanlog_stats stats() {
+        spanlog_stats stats = SPANLOG_STATS_INIT;
+        call([&](auto error) { return spanlog_store_stats(store_.get(), &stats, error); });
+        return stats;
+    }
+    /// The directories, measured now.
+    std::vector<Disk> disks() {
+        spanlog_list *list = nullptr;
+        call([&](auto error) { return spanlog_store_disks(store_.get(), &list, error); });
+        detail::Owned<spanlog_list, spanlog_list_free> owned(list);
+        std::vector<Disk> disks;
+        spanlog_disk raw = SPANLOG_DISK_INIT;
+        for (std::size_t at = 0; spanlog_list_disk(list, at, &raw, nullptr) == 0; at++) {
+            Disk disk = {raw.path, {}, raw};
+            if (raw.offline) disk.offline = raw.offline;
+            disk.raw.path = disk.raw.offline = nullptr;
+            disks.push_back(std::move(disk));
+        }
+        return disks;
+    }
+
+    /// The handle of C, for what these classes do not offer.
+    spanlog_store *raw() const noexcept { return store_.get(); }
+
+private:
+    explicit Store(spanlog_store *store) noexcept : store_(store) {}
+
+    template <typename Call>
+    static spanlog_status call(Call call) {
+        return detail::called(call).value();
+    }
+
+    template <typename Append>
+    Result<spanlog_receipt> appended(Append append, const Message &message) {
+        const spanlog_message raw = message.raw();
+        spanlog_receipt receipt;
+        auto outcome =
+            detail::called([&](auto error) { return append(store_.get(), &raw, &receipt, error); });
+        if (!outcome) return outcome.error();
+        return receipt;
+    }
+
+    detail::Owned<spanlog_store, detail::close_store> store_;
+};
+
+}  // namespace spanlog
+
+#endif

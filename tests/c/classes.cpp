@@ -1,0 +1,100 @@
+// What a program in C++ may rely on.
+#include <spanlog.hpp>
+
+#include <poll.h>
+
+#include <iostream>
+#include <thread>
+#include <type_traits>
+
+#include "check.h"
+
+static_assert(!std::is_copy_constructible_v<spanlog::Store>, "one owner");
+static_assert(std::is_nothrow_move_constructible_v<spanlog::Store>, "it can move");
+static_assert(std::is_nothrow_move_constructible_v<spanlog::Batch>, "it can move");
+
+static spanlog::Batch read_and_close(const std::string &root) {
+    spanlog::Store store(root);
+    store.append(spanlog::Message("orders", 7, "tea").tags("drink").key("k1").key("k2").property(
+        "region", "north"));
+    store.catch_up();
+    return store.read("orders", 7, 0);
+}
+
+static void a_batch_outlives_its_store(const std::string &folder) {
+    const auto batch = read_and_close(folder + "/outlives");
+    CHECK(batch.size() == 1 && !batch.empty() && batch.next() == 1 && batch.max() == 1);
+    const auto message = *batch.begin();
+    CHECK(message.body() == "tea" && message.tags() == "drink" && message.keys() == "k1 k2");
+    CHECK(message.queue() == 7 && message.property("region") == "north");
+    CHECK(!message.property("none") && message.unique_id().size() == 32);
+}
+
+static void errors_come_as_exceptions_or_as_values(const std::string &folder) {
+    spanlog::Store store(folder + "/errors");
+    try {
+        store.append({"a/b", 0, "x"});
+        FAIL("it was taken");
+    } catch (const spanlog::Error &error) {
+        CHECK(error.status() == SPANLOG_STATUS_INVALID && error.offset() == 1u);
+        CHECK(!error.is_fatal() && !error.limit() && error.path().empty());
+    }
+    auto second = spanlog::Store::try_open(folder + "/errors");
+    CHECK(!second && second.error().status() == SPANLOG_STATUS_LOCKED);
+    CHECK(second.error().is_retriable() && !second.error().path().empty());
+    auto receipt = store.try_append({"orders", 0, "x"});
+    CHECK(receipt && receipt.value().queue_offset == 0);
+    spanlog::Store moved = std::move(store);
+    auto closed = store.try_append({"orders", 0, "x"});
+    CHECK(!closed && closed.error().status() == SPANLOG_STATUS_INVALID);
+    moved.close();
+    CHECK(moved.try_append({"orders", 0, "x"}).error().status() == SPANLOG_STATUS_INVALID);
+    spanlog::Store::destroy(folder + "/errors");
+}
+
+static void directories_have_marks_of_their_own(const std::string &folder) {
+    spanlog_thresholds marks = SPANLOG_THRESHOLDS_INIT;
+    marks.force = marks.clean = 0.5;
+    spanlog::Options options;
+    options.directory(folder + "/d0").directory(folder + "/d1", SPANLOG_ROLE_DRAINING, marks);
+    options.raw.segment_len_bytes = 4096;
+    spanlog::Store store(folder + "/disks", options);
+    const auto disks = store.disks();
+    CHECK(disks.size() == 2 && disks[0].path == folder + "/d0" && !disks[0].offline);
+    CHECK(disks[1].raw.role == SPANLOG_ROLE_DRAINING && disks[1].raw.force == 0.5);
+    CHECK(store.stats().directories == 2 && store.watermarks().start == 0);
+    CHECK(!store.bounds("orders", 0));
+}
+
+static void a_watch_wakes_a_thread_and_a_descriptor(const std::string &folder) {
+    spanlog::Store store(folder + "/watch");
+    auto watch = store.watch("orders");
+    CHECK(!watch.wait(std::chrono::milliseconds(0)));
+    std::thread appender([&] { store.append({"orders", 3, "tea"}); });
+    CHECK(watch.wait(std::chrono::seconds(20)));
+    appender.join();
+    pollfd ready = {watch.event_fd(), POLLIN, 0};
+    CHECK(poll(&ready, 1, 0) == 1);
+    watch.clear();
+    CHECK(poll(&ready, 1, 0) == 0);
+    CHECK(store.wait("orders", 3, 0, std::chrono::milliseconds(0)));
+    CHECK(!store.wait("orders", 3, 1, std::chrono::milliseconds(0)));
+    // Closing wakes whoever waits.
+    std::thread closer([&] { store.close(); });
+    try {
+        while (watch.wait(std::chrono::seconds(20))) watch.clear();
+        FAIL("nobody told");
+    } catch (const spanlog::Error &error) {
+        CHECK(error.status() == SPANLOG_STATUS_CLOSED);
+    }
+    closer.join();
+}
+
+int main(int argc, char **argv) {
+    if (argc != 2) FAIL("usage: %s FOLDER", argv[0]);
+    a_batch_outlives_its_store(argv[1]);
+    errors_come_as_exceptions_or_as_values(argv[1]);
+    directories_have_marks_of_their_own(argv[1]);
+    a_watch_wakes_a_thread_and_a_descriptor(argv[1]);
+    return done();
+}

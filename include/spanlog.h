@@ -362,6 +362,11 @@ enum spanlog_read_status
     SPANLOG_READ_STATUS_TOO_LARGE = 6,
     /** The messages at the offset are gone or lost; go on behind them. */
     SPANLOG_READ_STATUS_REMOVED = 7,
+    /**
+     * There are messages at the offset, and none of them has the tags that were asked for; go on
+     * behind them.
+     */
+    SPANLOG_READ_STATUS_NO_MATCH = 8,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -1337,7 +1342,8 @@ spanlog_status spanlog_list_queue(const struct spanlog_list *list,
                                   struct spanlog_error **error);
 
 /**
- * Element `at` of a list of spanlog_store_plan_clean(), from 0. SPANLOG_STATUS_END behind the last.
+ * Element `at` of a list of spanlog_store_plan_clean(), from 0. SPANLOG_STATUS_END behind the
+ * last.
  *
  * @pre `fate` is as long as it says; `error` is NULL or can be written.
  */
@@ -1647,8 +1653,8 @@ spanlog_status spanlog_store_run(struct spanlog_store *store,
  * there are no damage.
  *
  * SPANLOG_STATUS_INVALID if there is no store; SPANLOG_STATUS_FOREIGN for a directory of another
- * one; SPANLOG_STATUS_VERSION; SPANLOG_STATUS_CORRUPT if the registry is damaged and the options do
- * not name the directories; SPANLOG_STATUS_IO.
+ * one; SPANLOG_STATUS_VERSION; SPANLOG_STATUS_CORRUPT if the registry is damaged and the options
+ * do not name the directories; SPANLOG_STATUS_IO.
  *
  * @pre As spanlog_store_open().
  */

@@ -35,6 +35,9 @@ pub enum spanlog_read_status {
     TooLarge = 6,
     /// The messages at the offset are gone or lost; go on behind them.
     Removed = 7,
+    /// There are messages at the offset, and none of them has the tags that were asked for; go on
+    /// behind them.
+    NoMatch = 8,
 }
 
 impl From<ReadStatus> for spanlog_read_status {
@@ -47,6 +50,7 @@ impl From<ReadStatus> for spanlog_read_status {
             ReadStatus::AtEnd => Self::AtEnd,
             ReadStatus::TooLarge => Self::TooLarge,
             ReadStatus::Removed => Self::Removed,
+            ReadStatus::NoMatch => Self::NoMatch,
         }
     }
 }

@@ -405,7 +405,8 @@ pub unsafe extern "C" fn spanlog_list_queue(
     unsafe { element(list, at, queue, error) }
 }
 
-/// Element `at` of a list of spanlog_store_plan_clean(), from 0. SPANLOG_STATUS_END behind the last.
+/// Element `at` of a list of spanlog_store_plan_clean(), from 0. SPANLOG_STATUS_END behind the
+/// last.
 ///
 /// # Safety
 /// `fate` is as long as it says; `error` is NULL or can be written.

@@ -137,8 +137,8 @@ impl From<FindingKind> for spanlog_finding_kind {
 /// there are no damage.
 ///
 /// SPANLOG_STATUS_INVALID if there is no store; SPANLOG_STATUS_FOREIGN for a directory of another
-/// one; SPANLOG_STATUS_VERSION; SPANLOG_STATUS_CORRUPT if the registry is damaged and the options do
-/// not name the directories; SPANLOG_STATUS_IO.
+/// one; SPANLOG_STATUS_VERSION; SPANLOG_STATUS_CORRUPT if the registry is damaged and the options
+/// do not name the directories; SPANLOG_STATUS_IO.
 ///
 /// # Safety
 /// As spanlog_store_open().

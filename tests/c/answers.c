@@ -75,7 +75,8 @@ void put_message(cJSON *object, const spanlog_message_view *message) {
 
 void put_batch(cJSON *object, const spanlog_batch *batch, const spanlog_batch_info *info) {
     static const char *const statuses[] = {"",          "found",  "no_queue",  "empty",
-                                           "too_small", "at_end", "too_large", "removed"};
+                                           "too_small", "at_end", "too_large", "removed",
+                                           "no_match"};
     size_t count = 0;
     const spanlog_message_view *messages = spanlog_batch_messages(batch, &count);
     CHECK(count == info->count);

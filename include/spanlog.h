@@ -208,6 +208,48 @@ typedef int32_t spanlog_finding_kind;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+/** Which message stands for a time that several have, or none. */
+enum spanlog_boundary
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /** The first at or after the time; one past the last if all are earlier. */
+    SPANLOG_BOUNDARY_LOWER = 1,
+    /** The last at or before the time; the first if all are later. */
+    SPANLOG_BOUNDARY_UPPER = 2,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum spanlog_boundary spanlog_boundary;
+#else
+typedef int32_t spanlog_boundary;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/** What a key is. */
+enum spanlog_key_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /** SPANLOG_KEY_KIND_KEY. */
+    SPANLOG_KEY_KIND_DEFAULT = 0,
+    /** One of the message's keys. */
+    SPANLOG_KEY_KIND_KEY = 1,
+    /** The message's identifier. */
+    SPANLOG_KEY_KIND_UNIQUE_ID = 2,
+    /** The message's tags. */
+    SPANLOG_KEY_KIND_TAG = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum spanlog_key_kind spanlog_key_kind;
+#else
+typedef int32_t spanlog_key_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 /** What opening does about damage below what was flushed. */
 enum spanlog_on_damage
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -845,6 +887,22 @@ typedef struct spanlog_read_options {
     int32_t reserved;
 } spanlog_read_options;
 
+/** Which messages with a key are wanted. */
+typedef struct spanlog_query_options {
+    /** sizeof(spanlog_query_options). */
+    size_t struct_size;
+    /** The oldest store time, in ms since 1970; 0 for the oldest there is. */
+    int64_t from_ms;
+    /** The youngest store time, itself included; 0 for the youngest there is. */
+    int64_t to_ms;
+    /** Number of messages. Default 32. */
+    uint64_t max_messages;
+    /** A spanlog_key_kind. */
+    int32_t kind;
+    /** Must be 0. */
+    int32_t reserved;
+} spanlog_query_options;
+
 /** Which messages of a queue are there. */
 typedef struct spanlog_bounds {
     /** The first message kept. */
@@ -1053,6 +1111,7 @@ typedef struct spanlog_verdict {
 #define SPANLOG_RANGE_INIT SPANLOG_SIZED(spanlog_range)
 #define SPANLOG_FINDING_INIT SPANLOG_SIZED(spanlog_finding)
 #define SPANLOG_READ_OPTIONS_INIT SPANLOG_SIZED(spanlog_read_options)
+#define SPANLOG_QUERY_OPTIONS_INIT SPANLOG_SIZED(spanlog_query_options)
 #define SPANLOG_STATS_INIT SPANLOG_SIZED(spanlog_stats)
 #define SPANLOG_RECOVERY_INIT SPANLOG_SIZED(spanlog_recovery)
 #define SPANLOG_OPTIONS_INIT SPANLOG_SIZED(spanlog_options)
@@ -1386,6 +1445,66 @@ spanlog_status spanlog_list_finding(const struct spanlog_list *list,
                                     size_t at,
                                     struct spanlog_finding *finding,
                                     struct spanlog_error **error);
+
+/**
+ * As spanlog_store_read(), but only messages that have one of the tags in `tags`, "A || B"; all of
+ * them with "*" or "". A batch without a message, and SPANLOG_STATUS_END, may still say where to
+ * go on: with SPANLOG_READ_STATUS_NO_MATCH behind the messages that were looked at.
+ *
+ * @pre As spanlog_store_read(); `tags` ends with NUL.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_read_filtered(struct spanlog_store *store,
+                                           const char *topic,
+                                           uint32_t queue,
+                                           uint64_t from,
+                                           const char *tags,
+                                           const struct spanlog_read_options *options,
+                                           struct spanlog_batch **batch,
+                                           struct spanlog_error **error);
+
+/**
+ * The messages of a topic that have a key, newest first, of all its queues: a batch to be freed,
+ * also with SPANLOG_STATUS_END, when there is none. `options` may be NULL for the defaults.
+ *
+ * @pre `topic` and `key` end with NUL; `options` is NULL or as long as it says; `batch` and `error` are
+ * NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_query(struct spanlog_store *store,
+                                   const char *topic,
+                                   const char *key,
+                                   const struct spanlog_query_options *options,
+                                   struct spanlog_batch **batch,
+                                   struct spanlog_error **error);
+
+/**
+ * The message of a topic with an identifier, as its producer or the store gave it: a batch of it,
+ * to be freed also with SPANLOG_STATUS_END, when there is none.
+ *
+ * @pre `topic` and `id` end with NUL; `batch` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_find_by_id(struct spanlog_store *store,
+                                        const char *topic,
+                                        const char *id,
+                                        struct spanlog_batch **batch,
+                                        struct spanlog_error **error);
+
+/**
+ * The offset in a queue of the message that was stored at a time, in ms since 1970; `boundary` is
+ * a spanlog_boundary.
+ *
+ * @pre `topic` ends with NUL; `offset` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_offset_at(struct spanlog_store *store,
+                                       const char *topic,
+                                       uint32_t queue,
+                                       int64_t time_ms,
+                                       int32_t boundary,
+                                       uint64_t *offset,
+                                       struct spanlog_error **error);
 
 /**
  * Reads messages of a queue from `from` on, as many as the options allow (NULL for the defaults),

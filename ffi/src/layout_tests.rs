@@ -12,6 +12,7 @@ use crate::list::{
     spanlog_disk, spanlog_dropped, spanlog_fate, spanlog_finding, spanlog_queue_info,
     spanlog_range, spanlog_segment,
 };
+use crate::lookup::spanlog_query_options;
 use crate::message::{spanlog_message, spanlog_message_view, spanlog_property};
 use crate::options::{spanlog_directory_options, spanlog_options, spanlog_thresholds};
 use crate::output::spanlog_bytes;
@@ -72,6 +73,7 @@ fn layouts() -> Vec<Layout> {
         spanlog_batch_info {
             struct_size, count, next, min, max, needed_bytes, status, reserved,
         }
+        spanlog_query_options { struct_size, from_ms, to_ms, max_messages, kind, reserved }
         spanlog_bounds { min, max }
         spanlog_watermarks { start, flushed, indexed, appended }
         spanlog_stats {

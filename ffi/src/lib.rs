@@ -17,6 +17,7 @@ mod input;
 #[cfg(test)]
 mod layout_tests;
 mod list;
+mod lookup;
 mod message;
 mod options;
 mod output;

@@ -124,6 +124,14 @@ AT(spanlog_batch_info, needed_bytes, 40);
 AT(spanlog_batch_info, status, 48);
 AT(spanlog_batch_info, reserved, 52);
 
+SIZE(spanlog_query_options, 40);
+AT(spanlog_query_options, struct_size, 0);
+AT(spanlog_query_options, from_ms, 8);
+AT(spanlog_query_options, to_ms, 16);
+AT(spanlog_query_options, max_messages, 24);
+AT(spanlog_query_options, kind, 32);
+AT(spanlog_query_options, reserved, 36);
+
 SIZE(spanlog_bounds, 16);
 AT(spanlog_bounds, min, 0);
 AT(spanlog_bounds, max, 8);

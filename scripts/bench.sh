@@ -18,7 +18,7 @@ for name in "$@"; do
     esac
 done
 if [ $# -eq 0 ] || [ ${#engine[@]} -gt 0 ]; then
-    cargo build --quiet --release --locked -p spanlog-benches
+    cargo build --quiet --release --locked -p spanlog-benches -p spanlog-ffi
     "${CARGO_TARGET_DIR:-target}/release/spanlog-benches" ${engine[@]+"${engine[@]}"}
 fi
 if [ $# -gt 0 ] && [ ${#python[@]} -eq 0 ]; then exit; fi

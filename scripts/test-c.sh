@@ -144,6 +144,16 @@ outside() {
     ! ldd "$work/outside/c_static" | grep -q libspanlog
 }
 
+# The README's example in C is run as it is printed.
+readme() {
+    sed -n '/^```c$/,/^```$/p' README.md | sed '/^```/d' >"$work/readme.c"
+    [ "$(wc -l <"$work/readme.c")" -ge 8 ] || return 1
+    # shellcheck disable=SC2046
+    gcc -Wall -Wextra -Wpedantic -Werror "$work/readme.c" $(pkg-config --cflags --libs spanlog) \
+        -Wl,-rpath,"$prefix/lib" -o "$work/readme" || return 1
+    (cd "$(fresh folder)" && "$work/readme") >"$work/said" && grep -q '^tea is durable$' "$work/said"
+}
+
 # Both packages are unpacked by dpkg, used, and removed, on the machine itself.
 debian_packages() {
     packaging/deb.sh "$work/debs" || return 1
@@ -220,6 +230,7 @@ if [ "$(id -u)" = 0 ] && command -v dpkg-deb >/dev/null && ! dpkg -s libspanlog0
 else
     skip "Debian packages" "not root, no dpkg, or spanlog is installed here"
 fi
+check "the README's example in C" readme
 check "example quickstart" says quickstart '^2: cocoa \[drink\]$'
 check "example durable" says durable 'messages up to 101 are durable'
 check "example many_disks" says many_disks 'shared: 75 % used, pressure 3, no new segments'

@@ -82,7 +82,7 @@ fn figure(
 }
 
 /// Messages per second into a new store, until the queues are readable.
-fn singles(setup: &Setup, count: u64, body: &[u8]) -> Outcome<f64> {
+pub fn singles(setup: &Setup, count: u64, body: &[u8]) -> Outcome<f64> {
     in_new_store(setup, count, |store| append(store, count, body))
 }
 

@@ -38,6 +38,8 @@ pub enum Goal {
     AtLeast(f64),
     /// At most this.
     AtMost(f64),
+    /// At most so much more than the baseline.
+    Over(f64),
 }
 
 /// What was measured for one row: medians of all rounds.
@@ -151,6 +153,7 @@ impl Goal {
             Self::Beat { ratio, .. } => format!(">= {ratio} x"),
             Self::AtLeast(value) => format!(">= {}", short(*value)),
             Self::AtMost(value) => format!("<= {}", short(*value)),
+            Self::Over(value) => format!("<= baseline + {}", short(*value)),
         }
     }
 
@@ -159,6 +162,7 @@ impl Goal {
             Self::Beat { ratio, .. } => figure.ratio().is_some_and(|found| found >= *ratio),
             Self::AtLeast(value) => figure.value >= *value,
             Self::AtMost(value) => figure.value <= *value,
+            Self::Over(value) => figure.baseline.is_some_and(|base| figure.value <= base + value),
         }
     }
 }

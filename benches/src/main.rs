@@ -9,6 +9,7 @@
 //! mean nothing. `BENCH_DIR` is where the data goes, `target/bench` by default.
 
 mod append;
+mod c;
 mod device;
 mod harness;
 mod load;
@@ -23,7 +24,7 @@ use std::process::ExitCode;
 use harness::{Figure, Goal, Outcome, Row, Setup, report, write_json};
 
 /// What is measured, in the order in which it is shown.
-const ROWS: [Row; 12] = [
+const ROWS: [Row; 13] = [
     Row { name: "append_128", unit: "msgs/s", goal: Goal::Beat { ratio: 4.0, value: 3.5e6 } },
     Row { name: "append_1k", unit: "msgs/s", goal: Goal::Beat { ratio: 4.0, value: 1.5e6 } },
     Row {
@@ -40,12 +41,13 @@ const ROWS: [Row; 12] = [
     Row { name: "anonymous_mib", unit: "MiB", goal: Goal::AtMost(10.0) },
     Row { name: "device_bytes_per_durable_1k", unit: "bytes", goal: Goal::AtMost(16384.0) },
     Row { name: "wake", unit: "us", goal: Goal::AtMost(100.0) },
+    Row { name: "c_append_128", unit: "ns", goal: Goal::Over(15.0) },
 ];
 
 /// Which function measures which rows; one may fill several, from one store.
 type Measure = fn(&Setup) -> Outcome<Vec<Figure>>;
 
-const GROUPS: [(&[&str], Measure); 9] = [
+const GROUPS: [(&[&str], Measure); 10] = [
     (&["append_128"], append::small),
     (&["append_1k"], append::large),
     (&["append_1k_two_writers"], append::two_writers),
@@ -55,6 +57,7 @@ const GROUPS: [(&[&str], Measure); 9] = [
     (&["reopen_killed_4g", "reopen_clean_4g", "anonymous_mib"], reopen::measure),
     (&["device_bytes_per_durable_1k"], device::measure),
     (&["wake"], wake::measure),
+    (&["c_append_128"], c::measure),
 ];
 
 fn main() -> ExitCode {

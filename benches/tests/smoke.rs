@@ -40,7 +40,9 @@ fn every_benchmark_runs_and_says_what_it_measured() {
     let text = fs::read_to_string(dir.join("bench.json")).expect("the figures were written");
     let figures: Vec<Value> = serde_json::from_str(&text).expect("a list");
     let names: Vec<_> = figures.iter().map(|figure| figure["name"].as_str().unwrap()).collect();
-    assert_eq!(names, NAMES);
+    // The library for C is another package's, which need not be built.
+    let own: Vec<_> = names.iter().copied().filter(|name| *name != "c_append_128").collect();
+    assert_eq!(own, NAMES);
     figures.iter().for_each(check);
     let table = String::from_utf8(output.stdout).expect("a table");
     assert!(NAMES.iter().all(|name| table.contains(name)), "{table}");

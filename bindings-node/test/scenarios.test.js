@@ -217,6 +217,9 @@ const OPERATIONS = {
   remove_directory: (world, { path: name }, store) => store.removeDirectory(world.at(name)),
 };
 
+/** Operations of the engine that the package does not have yet. */
+const NOT_OFFERED = new Set(['read_filtered', 'query', 'find_by_id', 'offset_at']);
+
 const worlds = [];
 after(() => Promise.all(worlds.flatMap((world) => [...world.stores.values()].map((it) => it.close()))));
 
@@ -234,8 +237,10 @@ async function run(scenario) {
 }
 
 for (const file of fs.readdirSync(HOME).filter((name) => name.endsWith('.json')).sort()) {
-  test(`scenario ${path.basename(file, '.json')}`, () =>
-    run(JSON.parse(fs.readFileSync(path.join(HOME, file), 'utf8'))));
+  const scenario = JSON.parse(fs.readFileSync(path.join(HOME, file), 'utf8'));
+  const missing = scenario.steps.find(({ op }) => NOT_OFFERED.has(op));
+  const skip = missing && `${missing.op} is not offered in JavaScript yet`;
+  test(`scenario ${path.basename(file, '.json')}`, { skip }, () => run(scenario));
 }
 
 test('a wrong expectation and an unknown operation are found', async () => {

@@ -113,6 +113,55 @@ static spanlog_status read_queue(spanlog_store *store, const cJSON *step, cJSON 
     return answer_batch(status, batch, result);
 }
 
+static spanlog_status read_filtered(spanlog_store *store, const cJSON *step, cJSON *result,
+                                    spanlog_error **error) {
+    spanlog_read_options options = read_options(step);
+    spanlog_batch *batch = NULL;
+    spanlog_status status = spanlog_store_read_filtered(
+        store, text(step, "topic"), (uint32_t)number(step, "queue", 0), number(step, "from", 0),
+        text(step, "tags"), &options, &batch, error);
+    return answer_batch(status, batch, result);
+}
+
+static spanlog_status query(spanlog_store *store, const cJSON *step, cJSON *result,
+                            spanlog_error **error) {
+    spanlog_query_options options = SPANLOG_QUERY_OPTIONS_INIT;
+    spanlog_batch *batch = NULL;
+    options.max_messages = read_options(step).max_messages;
+    spanlog_status status = spanlog_store_query(store, text(step, "topic"), text(step, "key"),
+                                                &options, &batch, error);
+    return answer_batch(status, batch, result);
+}
+
+static spanlog_status find_by_id(spanlog_store *store, const cJSON *step, cJSON *result,
+                                 spanlog_error **error) {
+    spanlog_batch *batch = NULL;
+    spanlog_status status =
+        spanlog_store_find_by_id(store, text(step, "topic"), text(step, "id"), &batch, error);
+    return answer_batch(status, batch, result);
+}
+
+static spanlog_status offset_at(spanlog_store *store, const cJSON *step, cJSON *result,
+                                spanlog_error **error) {
+    static const char *const boundaries[] = {"lower", "upper", NULL};
+    uint64_t offset = 0;
+    spanlog_status status = spanlog_store_offset_at(
+        store, text(step, "topic"), (uint32_t)number(step, "queue", 0),
+        (int64_t)number(step, "time_ms", 0), word(text(step, "boundary"), boundaries), &offset,
+        error);
+    put_number(result, "offset", offset);
+    return status;
+}
+
+static spanlog_status wait_for(spanlog_store *store, const cJSON *step, cJSON *result,
+                               spanlog_error **error) {
+    spanlog_status status = spanlog_store_wait(
+        store, text(step, "topic"), (uint32_t)number(step, "queue", 0), number(step, "from", 0),
+        (int64_t)number(step, "timeout_ms", 0), error);
+    cJSON_AddBoolToObject(result, "told", status == SPANLOG_STATUS_OK);
+    return status;
+}
+
 static spanlog_status get(spanlog_store *store, const cJSON *step, cJSON *result,
                           spanlog_error **error) {
     spanlog_batch *batch = NULL;
@@ -171,6 +220,11 @@ static spanlog_status on_store(const char *op, const cJSON *step, cJSON *result,
     if (strncmp(op, "append", 6) == 0) return append(store, op, step, result, error);
     if (IS("read")) return read_queue(store, step, result, error);
     if (IS("get")) return get(store, step, result, error);
+    if (IS("read_filtered")) return read_filtered(store, step, result, error);
+    if (IS("query")) return query(store, step, result, error);
+    if (IS("find_by_id")) return find_by_id(store, step, result, error);
+    if (IS("offset_at")) return offset_at(store, step, result, error);
+    if (IS("wait")) return wait_for(store, step, result, error);
     if (IS("run")) return run(store, step, error);
     if (IS("bounds")) return bounds(store, step, result, error);
     if (IS("set_role")) return set_role(store, step, error);

@@ -61,9 +61,11 @@ scenarios! {
     invalid,
     largest_and_empty,
     locked,
+    lookups,
     read_only,
     reopen,
     retention,
+    times,
     unicode,
 }
 

@@ -4,11 +4,13 @@ use std::collections::HashMap;
 use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use serde_json::{Value, json};
 use spanlog::record::sys_flag;
 use spanlog::{
-    Error, Message, Position, QueueOffset, ReadLimits, Receipt, Result, Role, Store, Task, Usage,
+    Boundary, Error, KeyQuery, Message, Position, QueueOffset, ReadLimits, Receipt, Result, Role,
+    Store, TagFilter, Task, Usage,
 };
 use tempfile::TempDir;
 
@@ -140,6 +142,13 @@ impl World {
             }
             "read" => read(store, step),
             "get" => get(store, step),
+            "read_filtered" => read_filtered(store, step),
+            "query" => query(store, step),
+            "find_by_id" => store
+                .find_by_id(text(step, "topic"), text(step, "id"))
+                .and_then(|found| answers::batch(&found)),
+            "offset_at" => offset_at(store, step),
+            "wait" => wait(store, step),
             "bounds" => Ok(answers::bounds(store.bounds(text(step, "topic"), queue(step)))),
             "queues" => Ok(answers::queues(&store.queues())),
             "watermarks" => Ok(answers::watermarks(store.watermarks())),
@@ -199,14 +208,50 @@ fn append(store: &Store, operation: &str, step: &Value) -> Result<Receipt> {
     }
 }
 
-fn read(store: &Store, step: &Value) -> Result<Value> {
+fn limits(step: &Value) -> ReadLimits {
     let default = ReadLimits::default();
-    let limits = ReadLimits {
+    ReadLimits {
         max_messages: number(step, "max_messages", default.max_messages as u64) as usize,
         max_bytes: number(step, "max_bytes", default.max_bytes),
+    }
+}
+
+fn from(step: &Value) -> QueueOffset {
+    QueueOffset::new(number(step, "from", 0))
+}
+
+fn read(store: &Store, step: &Value) -> Result<Value> {
+    answers::batch(&store.read(text(step, "topic"), queue(step), from(step), limits(step))?)
+}
+
+fn read_filtered(store: &Store, step: &Value) -> Result<Value> {
+    let filter = TagFilter::parse(text(step, "tags"))?;
+    let topic = text(step, "topic");
+    answers::batch(&store.read_filtered(topic, queue(step), from(step), &filter, limits(step))?)
+}
+
+fn query(store: &Store, step: &Value) -> Result<Value> {
+    let default = KeyQuery::default();
+    let max_messages = number(step, "max_messages", default.max_messages as u64) as usize;
+    let query = KeyQuery { max_messages, ..default };
+    answers::batch(&store.query(text(step, "topic"), text(step, "key"), &query)?)
+}
+
+fn offset_at(store: &Store, step: &Value) -> Result<Value> {
+    let boundary = match text(step, "boundary") {
+        "lower" => Boundary::Lower,
+        "upper" => Boundary::Upper,
+        other => panic!("there is no boundary {other}"),
     };
-    let from = QueueOffset::new(number(step, "from", 0));
-    answers::batch(&store.read(text(step, "topic"), queue(step), from, limits)?)
+    let time_ms = i64::try_from(number(step, "time_ms", 0)).expect("63 bits");
+    let offset = store.offset_at(text(step, "topic"), queue(step), time_ms, boundary)?;
+    Ok(json!({ "offset": offset.get() }))
+}
+
+fn wait(store: &Store, step: &Value) -> Result<Value> {
+    let timeout = Duration::from_millis(number(step, "timeout_ms", 0));
+    let told = store.wait(text(step, "topic"), queue(step), from(step), timeout)?;
+    Ok(json!({ "told": told }))
 }
 
 fn get(store: &Store, step: &Value) -> Result<Value> {

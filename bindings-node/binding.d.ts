@@ -13,240 +13,53 @@ export declare const __napiBindingTarget: 'native' | 'wasm32-wasi' | 'wasm32-was
 export declare class NativeStore {
   /** The calls over a scratch block, which `bytes` and `words` show, and a block of numbers. */
   calls(bytes: Uint8Array, words: Uint32Array, numbers: BigUint64Array): NativeCalls
-  /** Appends packed messages one by one, then flushes once. */
-  appendDurable(bytes: Uint8Array, words: Uint32Array, count: number): Promise<unknown>
-  /** Appends packed messages, all or none, and flushes. */
-  appendManyDurable(bytes: Uint8Array, words: Uint32Array, count: number): Promise<unknown>
-  bounds(topic: string, queue: number): NativeBounds | null
-  watermarks(): NativeWatermarks
-  inspect(): NativeInspection
-  disks(): Array<NativeDisk>
-  queues(): Array<NativeQueue>
-  segments(): Array<NativeSegment>
-  dropped(): Array<NativeDropped>
-  recovery(): NativeRecovery
-  root(): string
+  /** Appends packed messages: all or none and flushed, or one by one and then flushed once. */
+  appendDurable(bytes: Uint8Array, words: Uint32Array, count: number, together: boolean): Promise<unknown>
+  ask(what: string, given: string): string
+  act(what: string, given: string): Promise<unknown>
   /** What names the store to `attach`. */
   token(): number
+  /** A verification of the store while it is open. */
+  verification(): NativeVerification
   /** Starts the thread that calls `told` with the numbers of what was waited for. */
   listen(told: (arg: Array<number>) => void): void
   /** Has `number` told once, when a queue, a topic or the log has grown beyond what it is now. */
   watch(number: number, topic?: string | undefined | null, queue?: number | undefined | null): void
   /** Nobody waits for `number` any more. */
   unwatch(number: number): void
-  /**
-   * Whether there is a message at or after `from` in a queue, or without a topic a record
-   * behind that position.
-   */
-  isThere(topic: string | undefined | null, queue: number, from: bigint): boolean
-  planClean(manual: boolean): NativeCleanPlan
-  cleanNow(): void
-  /**
-   * Runs a step of a store without threads. Returns when it wants to run again: now, soon, at
-   * a time, or when it is woken.
-   */
-  run(step: string): string | number
-  flush(): Promise<unknown>
-  catchUp(): Promise<unknown>
-  addDirectory(directory: NativeDirectory): Promise<unknown>
-  setRole(path: string, role: string): Promise<unknown>
-  setUsage(path: string, usedBytes?: number | undefined | null, availableBytes?: number | undefined | null): Promise<unknown>
-  removeDirectory(path: string): Promise<unknown>
   /** Gives this handle back; the last one closes the store. */
   close(): Promise<unknown>
   /** As `close`, in the calling thread. */
   closeNow(): void
 }
 
+/** A verification between two of its steps. */
+export declare class NativeVerification {
+  /** Reads on a little: how far it is, or at the end what it found. */
+  step(): Promise<unknown>
+}
+
 /** A further handle on an open store of this process. */
 export declare function attach(token: number): NativeStore
 
 /** Removes a store. */
-export declare function destroy(root: string, options: NativeOptions): Promise<unknown>
+export declare function destroy(root: string, options: string): Promise<unknown>
 
 /** What a record's bytes say beside what its row does. */
-export declare function details(record: Uint8Array): NativeDetails
-
-/** Where one message of several went, or why it did not. */
-export interface NativeAppended {
-  position: bigint
-  queueOffset: bigint
-  end: bigint
-  storeMs: number
-  error?: string
-}
-
-export interface NativeBounds {
-  min: bigint
-  max: bigint
-}
+export declare function details(record: Uint8Array): string
 
 /** What is called per message or batch. */
 export interface NativeCalls {
   append: (arg: number) => void
-  read: () => void
-  get: () => void
-  fill: (arg: Rows) => Damage
-}
-
-export interface NativeCleanPlan {
-  drop: number
-  start?: bigint
-  fates: Array<NativeFate>
-}
-
-/** What of a record is rarely asked for. */
-export interface NativeDetails {
-  properties: Array<Array<string>>
-  sysFlag: number
-  reconsumeTimes: number
-  preparedPosition: bigint
-  bornHost: string
-  storeHost: string
-}
-
-/** A directory of segments. */
-export interface NativeDirectory {
-  path: string
-  role?: string
-  thresholds?: NativeThresholds
-}
-
-export interface NativeDisk {
-  path: string
-  role: string
-  device: bigint
-  thresholds: NativeThresholds
-  usedBytes?: number
-  availableBytes?: number
-  usedRatio?: number
-  pressure: string
-  offline?: string
-  takesSegments: boolean
-  segments: number
-  segmentBytes: number
-}
-
-export interface NativeDropped {
-  base: bigint
-  path: string
-  atMs: number
-  reason: string
-}
-
-/** When appended bytes are flushed, if not at once. */
-export interface NativeDurability {
-  intervalMs?: number
-  bytes?: number
-}
-
-export interface NativeFate {
-  base: bigint
-  lenBytes: number
-  lastStoreMs?: number
-  held: boolean
-  drops: boolean
-  reason: string
-  text: string
-}
-
-export interface NativeInspection {
-  watermarks: NativeWatermarks
-  segmentLenBytes: number
-  directories: Array<NativeDisk>
-  segments: Array<NativeSegment>
-  queues: Array<NativeQueue>
-  offline: Array<NativeRange>
-  maps: number
-  refused?: string
-  poisoned?: string
-}
-
-/** How a store is opened and run. */
-export interface NativeOptions {
-  paths?: Array<string | NativeDirectory>
-  placement?: string
-  segmentLenBytes?: number
-  queueFileLenBytes?: number
-  durability?: string | NativeDurability
-  thresholds?: NativeThresholds
-  cleanOn?: string
-  forceOn?: string
-  refuseOn?: string
-  retentionMs?: number
-  deleteHours?: string
-  forcedClean?: boolean
-  maxForcedPerRound?: number
-  cleanPauseMs?: number
-  probeIntervalMs?: number
-  cleanIntervalMs?: number
-  refuseReadsWhenFull?: boolean
-  recordChecksum?: boolean
-  maxBodyBytes?: number
-  storeHost?: string
-  maxMaps?: number
-  onDamage?: string
-  allowOffline?: boolean
-  adopt?: boolean
-  readOnly?: boolean
-  create?: boolean
-  checkpointIntervalMs?: number
-  prepareBytes?: number
-  background?: boolean
-}
-
-export interface NativeQueue {
-  topic: string
-  queue: number
-  bounds: NativeBounds
-}
-
-export interface NativeRange {
-  start: bigint
-  end: bigint
-}
-
-export interface NativeRecovery {
-  wasClean: boolean
-  scannedFrom: bigint
-  end: bigint
-  records: number
-  rebuiltQueues: boolean
-  tornTail?: NativeRange
-  salvagedRecords: number
-  salvagedPath?: string
-  skipped: Array<NativeRange>
-  offline: Array<NativeRange>
-  ignored: Array<string>
-}
-
-export interface NativeSegment {
-  base: bigint
-  lenBytes: number
-  path: string
-  lastStoreMs?: number
-  held: boolean
-  dropped: boolean
-}
-
-/** The marks of a disk. */
-export interface NativeThresholds {
-  clean?: number
-  force?: number
-  refuse?: number
-  floorBytes?: number
-  hysteresis?: number
-}
-
-export interface NativeWatermarks {
-  start: bigint
-  flushed: bigint
-  indexed: bigint
-  appended: bigint
+  find: (arg: Question) => string
+  fill: (arg: Rows) => string | null
 }
 
 /** Opens a store, in the calling thread. */
-export declare function open(root: string, options: NativeOptions): NativeStore
+export declare function open(root: string, options: string): NativeStore
 
-/** Opens a store on a thread of the pool; the number names it to `attach`. */
-export declare function openAsync(root: string, options: NativeOptions): Promise<unknown>
+/** Opens a store on a thread of the pool. */
+export declare function openAsync(root: string, options: string): Promise<unknown>
+
+/** A verification of the store at a root, which is read only. */
+export declare function verification(root: string, options: string): NativeVerification

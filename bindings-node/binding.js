@@ -836,8 +836,10 @@ function __napiStampBindingTarget(exportsObject, target) {
 module.exports.__napiBindingTarget = __napiStampBindingTarget(nativeBinding, __napiLoadedBindingTarget)
 module.exports = nativeBinding
 module.exports.NativeStore = nativeBinding.NativeStore
+module.exports.NativeVerification = nativeBinding.NativeVerification
 module.exports.attach = nativeBinding.attach
 module.exports.destroy = nativeBinding.destroy
 module.exports.details = nativeBinding.details
 module.exports.open = nativeBinding.open
 module.exports.openAsync = nativeBinding.openAsync
+module.exports.verification = nativeBinding.verification

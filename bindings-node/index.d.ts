@@ -119,6 +119,8 @@ export class Message {
   readonly queue: number;
   readonly queueOffset: bigint;
   readonly position: bigint;
+  /** How often a cursor delivered it, from 1; 0 if it was read otherwise. */
+  readonly attempt: number;
   /** The payload: a view of the batch's memory, which lives as long as the view. */
   readonly body: Buffer;
   readonly tags: string | undefined;
@@ -156,7 +158,9 @@ export type ReadStatus =
   /** The offset is behind the next to come; go on at the maximum. */
   | 'too_large'
   /** The messages at the offset are gone or lost; go on behind them. */
-  | 'removed';
+  | 'removed'
+  /** No message is one that was asked for; go on behind those that were looked at. */
+  | 'no_match';
 
 /** The first message kept, and one past the last that can be read. */
 export interface Bounds {
@@ -181,13 +185,18 @@ export class Batch implements Iterable<Message> {
   [Symbol.iterator](): Generator<Message, void, undefined>;
 }
 
-export interface ReadOptions {
+export interface Limits {
   /** Default 256, from 1. */
   maxMessages?: number;
   /** Bytes of whole records; at least one message is read whatever its size. Default 1 MiB. */
   maxBytes?: number;
   /** Whether messages are checked against their checksums. Default true. */
   verify?: boolean;
+}
+
+export interface ReadOptions extends Limits {
+  /** Only messages with one of these tags: `A || B`. Default all. */
+  tags?: string;
 }
 
 export interface WaitOptions {
@@ -200,6 +209,53 @@ export interface WaitOptions {
 }
 
 export type FollowOptions = ReadOptions & Omit<WaitOptions, 'timeoutMs'>;
+
+export interface QueryOptions {
+  /** What the key is. Default `key`: one of the message's keys. */
+  kind?: 'key' | 'unique_id' | 'tag';
+  /** The oldest store time, and the youngest, itself included. Default all. */
+  fromMs?: number;
+  toMs?: number;
+  /** Default 32, from 1. */
+  maxMessages?: number;
+  verify?: boolean;
+}
+
+/** How far a verification is. */
+export interface Progress {
+  part: string;
+  done: number;
+  total: number;
+}
+
+export interface Finding {
+  kind: string;
+  /** Whether something is lost or wrong; else it is only worth knowing. */
+  isDamage: boolean;
+  path: string;
+  offset: bigint;
+  lenBytes: number;
+  range?: Range;
+  text: string;
+}
+
+export interface VerifyOptions {
+  /** Ends it between two steps. */
+  signal?: AbortSignal;
+  onProgress?: (progress: Progress) => void;
+}
+
+/** What a verification found. */
+export interface Verification {
+  /** Whether there is no damage. */
+  isSound: boolean;
+  records: number;
+  range: Range;
+  wasClosed: boolean;
+  findings: Finding[];
+  /** How many more there are than are listed. */
+  moreFindings: number;
+}
 
 /** The marks of a disk, as used ratios. */
 export interface Thresholds {
@@ -448,6 +504,15 @@ export class Store {
   read(topic: string, queue: number, from: Offset, options?: ReadOptions): Batch;
   /** The message whose record begins at `position`. */
   get(position: Offset): Message;
+  /** The messages of a topic with that key, newest first. */
+  query(topic: string, key: string, options?: QueryOptions): Batch;
+  /** The messages of a topic with that unique id, or RocketMQ's message id. */
+  findById(topic: string, id: string, options?: { verify?: boolean }): Batch;
+  /**
+   * The offset in a queue of the message stored at a time: `lower` is the first at or after it,
+   * `upper` the last at or before it. Default `lower`.
+   */
+  offsetAt(topic: string, queue: number, timeMs: number, boundary?: 'lower' | 'upper'): bigint;
   /** Of a queue; nothing for one that never had a message. */
   bounds(topic: string, queue?: number): Bounds | undefined;
 
@@ -480,6 +545,9 @@ export class Store {
   segments(): SegmentReport[];
   /** What cleaning dropped since the store was opened, newest last, at most a thousand. */
   dropped(): Dropped[];
+
+  /** Reads and compares everything, while the store is in use. */
+  verify(options?: VerifyOptions): Promise<Verification>;
 
   /** What a round of cleaning would do now with each segment, and why. Changes nothing. */
   planClean(options?: { manual?: boolean }): CleanPlan;
@@ -529,3 +597,5 @@ export function openAsync(root: string | URL, options?: Options): Promise<Store>
 export function attach(token: number): Store;
 /** Removes the store at `root`: what it made, in all its directories, and nothing else. */
 export function destroy(root: string | URL, options?: Options): Promise<void>;
+/** Reads and compares everything of the store at `root`, which is not changed. */
+export function verify(root: string | URL, options?: Options & VerifyOptions): Promise<Verification>;

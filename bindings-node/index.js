@@ -3,6 +3,8 @@
 
 const { Batch, Message } = require('./lib/batch');
 const { SpanlogError } = require('./lib/errors');
-const { Store, attach, destroy, open, openAsync } = require('./lib/store');
+const { Store, attach, destroy, open, openAsync, verify } = require('./lib/store');
 
-module.exports = { Batch, Message, SpanlogError, Store, attach, destroy, open, openAsync };
+module.exports = {
+  Batch, Message, SpanlogError, Store, attach, destroy, open, openAsync, verify,
+};

@@ -5,11 +5,10 @@
 const { inspect } = require('node:util');
 const binding = require('../binding');
 const { SpanlogError, wrongType } = require('./errors');
+const { answerOf } = require('./numbers');
 
 /** 64-bit numbers of a row. */
-const ROW = 11;
-
-const STATUSES = ['found', 'no_queue', 'empty', 'too_small', 'at_end', 'too_large', 'removed'];
+const ROW = 12;
 
 /** One message, cut out of its batch on demand. */
 class Message {
@@ -41,6 +40,11 @@ class Message {
 
   get queue() {
     return this.#block.words[2 * this.#row + 8];
+  }
+
+  /** How often a cursor delivered it; 0 if it was read otherwise. */
+  get attempt() {
+    return this.#block.words[2 * this.#row + 22];
   }
 
   get flag() {
@@ -88,7 +92,7 @@ class Message {
   }
 
   get #rest() {
-    this.#details ??= binding.details(this.record);
+    this.#details ??= answerOf(binding.details(this.record));
     return this.#details;
   }
 
@@ -127,18 +131,14 @@ class Message {
   }
 }
 
-/** The messages of one read. */
-class Batch {
+/** Messages side by side in one block. */
+class Messages {
   #block;
 
-  constructor(fields, block) {
-    if (fields?.status === undefined) throw wrongType('batches come from reads alone');
-    this.status = fields.status;
-    this.next = fields.next;
-    this.bounds = fields.bounds;
-    this.length = fields.length;
-    if (fields.damage) this.damage = fields.damage;
+  constructor(block, length) {
+    if (length === undefined) throw wrongType('messages come from reads alone');
     this.#block = block;
+    Object.defineProperty(this, 'length', { value: length, enumerable: true });
   }
 
   /** Message number `at`, from 0; from the end if it is negative. */
@@ -153,37 +153,45 @@ class Batch {
   }
 }
 
+/** The messages of one read or look-up. */
+class Batch extends Messages {
+  constructor({ status, next, bounds, damage }, block, length) {
+    super(block, length);
+    this.status = status;
+    this.next = next;
+    this.bounds = bounds;
+    if (damage) this.damage = damage;
+  }
+}
+
+const NOTHING = { count: 0, damages: [] };
+
 /** Has the native half lay out what was found, in a block made for it. */
-function takeOut(fill, count, size) {
+function takeOut({ count, bytes: size }, fill) {
+  if (count === 0) return { ...NOTHING, block: undefined };
   const rowBytes = 8 * ROW * count;
   const memory = Buffer.allocUnsafeSlow(rowBytes + size).buffer;
   const longs = new BigUint64Array(memory, 0, ROW * count);
   const bytes = Buffer.from(memory, rowBytes, size);
-  const damage = fill(longs, bytes);
-  return { damage, block: { longs, words: new Uint32Array(memory, 0, 2 * ROW * count), bytes } };
+  const told = fill(longs, bytes) ?? null;
+  const words = new Uint32Array(memory, 0, 2 * ROW * count);
+  const block = { longs, words, bytes };
+  if (told === null) return { count, damages: [], block };
+  const { count: whole, damages } = JSON.parse(told);
+  return { count: whole, damages: damages.map((fields) => new SpanlogError(fields)), block };
 }
 
-/** The batch that a read left behind, as its numbers say. */
-function batchOf(numbers, fill) {
-  const fields = {
-    status: STATUSES[numbers[0]],
-    next: numbers[1],
-    bounds: { min: numbers[2], max: numbers[3] },
-    length: Number(numbers[4]),
-  };
-  if (fields.length === 0) return new Batch(fields);
-  const { damage, block } = takeOut(fill, fields.length, Number(numbers[5]));
-  if (damage != null) {
-    fields.length = Number(numbers[0]);
-    fields.next = block.longs[ROW * (fields.length - 1)] + 1n;
-    fields.damage = new SpanlogError(JSON.parse(damage));
-  }
-  return new Batch(fields, block);
+/** The batch that a read or a look-up left behind. */
+function batchOf(text, fill) {
+  const about = answerOf(text);
+  const { count, damages: [damage], block } = takeOut(about, fill);
+  if (damage) Object.assign(about, { damage, next: block.longs[ROW * (count - 1)] + 1n });
+  return new Batch(about, block, count);
 }
 
 /** The one message that was found. */
-function messageOf(numbers, fill) {
-  return new Message(takeOut(fill, 1, Number(numbers[5])).block, 0);
+function messageOf(text, fill) {
+  return new Message(takeOut(answerOf(text), fill).block, 0);
 }
 
 module.exports = { Batch, Message, batchOf, messageOf };

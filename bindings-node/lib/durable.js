@@ -2,6 +2,7 @@
 // Durable appends in the order of their calls, those of one moment with one flush.
 
 const { nativeAsync, SpanlogError } = require('./errors');
+const { answerOf } = require('./numbers');
 const { Packer } = require('./packing');
 
 class DurableQueue {
@@ -31,9 +32,8 @@ class DurableQueue {
     const count = packer.addAll(messages);
     await this.settled();
     const { bytes, words } = packer.block;
-    const { error, ...receipt } = await nativeAsync(() =>
-      this.#native.appendManyDurable(bytes, words, count));
-    return receipt;
+    return answerOf(await nativeAsync(() =>
+      this.#native.appendDurable(bytes, words, count, true)));
   }
 
   /** Settles once everything that was asked for so far is durable or has failed. */
@@ -49,7 +49,8 @@ class DurableQueue {
       const { length } = round;
       try {
         // The native half copies the block before it returns.
-        const outcomes = await nativeAsync(() => this.#native.appendDurable(bytes, words, length));
+        const outcomes = answerOf(await nativeAsync(() =>
+          this.#native.appendDurable(bytes, words, length, false)));
         round.forEach((call, at) => settle(call, outcomes[at]));
       } catch (error) {
         for (const call of round) call.reject(error);
@@ -59,9 +60,9 @@ class DurableQueue {
   }
 }
 
-function settle(call, { error, ...receipt }) {
-  if (error == null) call.resolve(receipt);
-  else call.reject(new SpanlogError(JSON.parse(error)));
+function settle(call, outcome) {
+  if (outcome.error === undefined) call.resolve(outcome);
+  else call.reject(new SpanlogError(outcome.error));
 }
 
 module.exports = { DurableQueue };

@@ -2,18 +2,19 @@
 // What users see of a failure: one class for the engine's, Node's own classes for wrong arguments,
 // and on all of them a string `code`.
 
-const number = (text) => (text == null ? undefined : BigInt(text));
+/** Fields of an error that are positions; its JSON has them as text. */
+const NUMBERS = ['offset', 'limit'];
 
 /** An error of the engine. */
 class SpanlogError extends Error {
-  constructor(fields) {
-    super(fields.message);
-    this.code = `SPANLOG_${fields.kind.toUpperCase()}`;
-    const { path, offset, limit, start, end, errno } = fields;
+  constructor({ kind, message, path, range, errno, ...numbers }) {
+    super(message);
+    this.code = `SPANLOG_${kind.toUpperCase()}`;
     if (path != null) this.path = path;
-    if (offset != null) this.offset = number(offset);
-    if (limit != null) this.limit = number(limit);
-    if (start != null) this.range = { start: number(start), end: number(end) };
+    for (const name of NUMBERS) {
+      if (numbers[name] != null) this[name] = BigInt(numbers[name]);
+    }
+    if (range != null) this.range = { start: BigInt(range.start), end: BigInt(range.end) };
     if (errno != null) this.errno = errno;
   }
 
@@ -32,8 +33,8 @@ function outOfRange(message) {
   return Object.assign(new RangeError(message), { code: 'SPANLOG_INVALID' });
 }
 
-function closed() {
-  return new SpanlogError({ kind: 'closed', message: 'closed: the store was closed' });
+function closed(what = 'store') {
+  return new SpanlogError({ kind: 'closed', message: `closed: the ${what} was closed` });
 }
 
 /** What the native half threw, as users see it. Its errors carry their fields as JSON. */

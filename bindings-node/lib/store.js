@@ -6,12 +6,10 @@ const binding = require('../binding');
 const { batchOf, messageOf } = require('./batch');
 const { DurableQueue } = require('./durable');
 const { native, nativeAsync, seen, wrongType } = require('./errors');
-const { MOST_U32, offset, whole } = require('./numbers');
+const { MOST_U32, answerOf, offset, questionOf, whole } = require('./numbers');
 const { Packer } = require('./packing');
+const verification = require('./verification');
 const { Waiting } = require('./waiting');
-
-/** Where in a scratch block the topic of a read begins: words stand before it. */
-const TOPIC_AT = 16;
 
 function pathOf(name, path) {
   if (path instanceof URL) return fileURLToPath(path);
@@ -19,15 +17,13 @@ function pathOf(name, path) {
   throw wrongType(`${name} must be a string or a file URL, not ${typeof path}`);
 }
 
-/** Options as the native half takes them; a name that no option has is a mistake. */
+/** Options as the native half takes them. */
 function optionsOf(options = {}) {
   if (typeof options !== 'object' || options === null) throw wrongType('options must be an object');
-  for (const name of Object.keys(options)) {
-    if (!OPTIONS.has(name)) throw wrongType(`there is no option ${name}`);
-  }
-  if (options.paths === undefined) return options;
-  if (!Array.isArray(options.paths)) throw wrongType('paths must be an array');
-  return { ...options, paths: options.paths.map(directoryOf) };
+  const { paths } = options;
+  if (paths === undefined) return questionOf(options);
+  if (!Array.isArray(paths)) throw wrongType('paths must be an array');
+  return questionOf({ ...options, paths: paths.map(directoryOf) });
 }
 
 function directoryOf(given) {
@@ -36,14 +32,10 @@ function directoryOf(given) {
   return { ...given, path: pathOf('path', given.path) };
 }
 
-const OPTIONS = new Set([
-  'paths', 'placement', 'segmentLenBytes', 'queueFileLenBytes', 'durability', 'thresholds',
-  'cleanOn', 'forceOn', 'refuseOn', 'retentionMs', 'deleteHours', 'forcedClean',
-  'maxForcedPerRound', 'cleanPauseMs', 'probeIntervalMs', 'cleanIntervalMs',
-  'refuseReadsWhenFull', 'recordChecksum', 'maxBodyBytes', 'storeHost', 'maxMaps', 'onDamage',
-  'allowOffline', 'adopt', 'readOnly', 'create', 'checkpointIntervalMs', 'prepareBytes',
-  'background',
-]);
+function checkText(name, text) {
+  if (typeof text !== 'string') throw wrongType(`${name} must be a string, not ${typeof text}`);
+  return text;
+}
 
 class Store {
   #native;
@@ -104,69 +96,85 @@ class Store {
     return this.#durable.appendMany(messages);
   }
 
-  read(topic, queue, from, options) {
-    if (typeof topic !== 'string') throw wrongType('topic must be a string');
-    const start = offset('from', from);
-    this.#packer.begin();
-    if (this.#packer.block !== this.#block) this.#connect();
-    const { bytes, words } = this.#block;
-    if (topic.length > 1000) throw wrongType('topic is longer than a topic can be');
-    words[0] = bytes.utf8Write(topic, TOPIC_AT);
-    words[1] = whole('queue', queue, 0, MOST_U32);
-    words[2] = whole('maxMessages', options?.maxMessages, 256, MOST_U32);
-    words[3] = options?.verify === false ? 0 : 1;
-    this.#numbers[0] = start;
-    this.#numbers[1] = BigInt(whole('maxBytes', options?.maxBytes, 1 << 20));
+  /** Messages, as `make` makes them of what was found. */
+  #find(what, given, make) {
+    const question = questionOf(given);
     try {
-      this.#calls.read();
-      return batchOf(this.#numbers, this.#calls.fill);
+      return make(this.#calls.find(what, question), this.#calls.fill);
     } catch (error) {
       throw seen(error);
     }
   }
 
+  #ask(what, given = {}) {
+    const question = questionOf(given);
+    return answerOf(native(() => this.#native.ask(what, question)));
+  }
+
+  #act(what, given = () => ({})) {
+    return nativeAsync(async () => answerOf(await this.#native.act(what, questionOf(given()))));
+  }
+
+  read(topic, queue, from, { tags, maxMessages, maxBytes, verify } = {}) {
+    checkText('topic', topic);
+    const start = offset('from', from);
+    const given = { topic, queue: whole('queue', queue, 0, MOST_U32), from: start };
+    return this.#find('read', { ...given, tags, maxMessages, maxBytes, verify }, batchOf);
+  }
+
   get(position) {
-    this.#numbers[0] = offset('position', position);
-    return native(() => {
-      this.#calls.get();
-      return messageOf(this.#numbers, this.#calls.fill);
-    });
+    return this.#find('get', { position: offset('position', position) }, messageOf);
+  }
+
+  query(topic, key, { kind, fromMs, toMs, maxMessages, verify } = {}) {
+    checkText('topic', topic);
+    checkText('key', key);
+    const given = { topic, key, kind, fromMs, toMs, maxMessages, verify };
+    return this.#find('query', given, batchOf);
+  }
+
+  findById(topic, id, { verify } = {}) {
+    return this.#find('findById', { topic, id: checkText('id', id), verify }, batchOf);
+  }
+
+  offsetAt(topic, queue, timeMs, boundary) {
+    return BigInt(this.#ask('offsetAt', { topic, queue, timeMs, boundary }));
   }
 
   bounds(topic, queue = 0) {
-    return native(() => this.#native.bounds(topic, whole('queue', queue, 0, MOST_U32))) ?? undefined;
+    return this.#ask('bounds', { topic, queue: whole('queue', queue, 0, MOST_U32) });
   }
 
   watermarks() {
-    return native(() => this.#native.watermarks());
+    return this.#ask('watermarks');
   }
 
   inspect() {
-    return native(() => this.#native.inspect());
+    return this.#ask('inspect');
   }
 
   disks() {
-    return native(() => this.#native.disks());
+    return this.#ask('disks');
   }
 
   queues() {
-    return native(() => this.#native.queues());
+    return this.#ask('queues');
   }
 
   segments() {
-    return native(() => this.#native.segments());
+    return this.#ask('segments');
   }
 
   dropped() {
-    return native(() => this.#native.dropped());
+    return this.#ask('dropped');
   }
 
   get recovery() {
-    return native(() => this.#native.recovery());
+    return this.#ask('recovery');
   }
 
   get root() {
-    return native(() => this.#native.root());
+    return this.#ask('root');
   }
 
   /** What names the store to `attach`, in any thread of this process. */
@@ -175,16 +183,16 @@ class Store {
   }
 
   async wait(topic, queue, from, options) {
-    if (typeof topic !== 'string') throw wrongType('topic must be a string');
+    checkText('topic', topic);
     const number = whole('queue', queue, 0, MOST_U32);
-    const start = offset('from', from);
-    const isThere = () => native(() => this.#native.isThere(topic, number, start));
+    const given = { topic, queue: number, from: offset('from', from) };
+    const isThere = () => this.#ask('isThere', given);
     return this.#waiting.until(topic, number, isThere, options);
   }
 
   async waitAppended(after, options) {
-    const start = offset('after', after);
-    const isThere = () => native(() => this.#native.isThere(undefined, 0, start));
+    const from = offset('after', after);
+    const isThere = () => this.#ask('isThere', { from });
     return this.#waiting.until(undefined, undefined, isThere, options);
   }
 
@@ -203,46 +211,44 @@ class Store {
     }
   }
 
+  async verify(options) {
+    return verification.run(() => this.#native.verification(), options);
+  }
+
   planClean({ manual = false } = {}) {
-    return native(() => this.#native.planClean(manual));
+    return this.#ask('planClean', { manual });
   }
 
   cleanNow() {
-    native(() => this.#native.cleanNow());
+    this.#ask('cleanNow');
   }
 
   run(step) {
-    return native(() => this.#native.run(step));
+    return this.#ask('run', { step });
   }
 
   flush() {
-    return nativeAsync(() => this.#native.flush());
+    return this.#act('flush');
   }
 
   catchUp() {
-    return nativeAsync(() => this.#native.catchUp());
+    return this.#act('catchUp');
   }
 
   addDirectory(directory) {
-    return nativeAsync(() => {
-      const given = directoryOf(directory);
-      return this.#native.addDirectory(typeof given === 'string' ? { path: given } : given);
-    });
+    return this.#act('addDirectory', () => ({ directory: directoryOf(directory) }));
   }
 
   setRole(path, role) {
-    return nativeAsync(() => this.#native.setRole(pathOf('path', path), role));
+    return this.#act('setRole', () => ({ path: pathOf('path', path), role }));
   }
 
   setUsage(path, usage) {
-    return nativeAsync(() => {
-      const { usedBytes, availableBytes } = usage ?? {};
-      return this.#native.setUsage(pathOf('path', path), usedBytes, availableBytes);
-    });
+    return this.#act('setUsage', () => ({ ...usage, path: pathOf('path', path) }));
   }
 
   removeDirectory(path) {
-    return nativeAsync(() => this.#native.removeDirectory(pathOf('path', path)));
+    return this.#act('removeDirectory', () => ({ path: pathOf('path', path) }));
   }
 
   async close() {
@@ -284,4 +290,10 @@ function destroy(root, options) {
   return nativeAsync(() => binding.destroy(pathOf('root', root), optionsOf(options)));
 }
 
-module.exports = { Store, attach, destroy, open, openAsync };
+/** Reads and compares everything of the store at `root`, which is not open for writing. */
+async function verify(root, { signal, onProgress, ...options } = {}) {
+  const start = () => binding.verification(pathOf('root', root), optionsOf(options));
+  return verification.run(start, { signal, onProgress });
+}
+
+module.exports = { Store, attach, destroy, open, openAsync, verify };

@@ -14,17 +14,12 @@ use spanlog::{Error, Result};
 use crate::failure::invalid;
 use crate::found::Found;
 
-/// A few 64-bit numbers for arguments and results, so that neither is made an object.
+/// A few 64-bit numbers for results, so that none is made an object here.
 pub struct Numbers(BigUint64Array);
 
 impl Numbers {
     pub fn new(view: BigUint64Array) -> Self {
         Self(view)
-    }
-
-    /// The first `N` of them.
-    pub fn read<const N: usize>(&self) -> Result<[u64; N]> {
-        self.0.first_chunk().copied().ok_or_else(short)
     }
 
     /// Writes the first of them.
@@ -42,7 +37,7 @@ pub fn fill(
     mut rows: BigUint64Array,
     mut bytes: Uint8Array,
     verify: bool,
-) -> Result<(usize, Option<Error>)> {
+) -> Result<(usize, Vec<Error>)> {
     let (first, second) = (rows.as_ptr_range(), bytes.as_ptr_range());
     let is_apart = first.end.addr() <= second.start.addr() || second.end <= first.start.cast();
     if !is_apart {

@@ -6,19 +6,26 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use serde_json::{Value, json};
 use spanlog::{Error, ErrorKind};
 
-/// What JavaScript sees of an engine's error. Positions are text, since its numbers have 53 bits.
-pub fn thrown(error: Error) -> napi::Error {
-    let text = |number: Option<u64>| number.map(|number| number.to_string());
-    fields(&json!({
+use crate::answers::{digits, path};
+
+/// All of an engine's error.
+pub fn fields(error: &Error) -> Value {
+    json!({
         "kind": error.kind().name(),
         "message": error.to_string(),
-        "path": error.path().map(|path| path.to_string_lossy()),
-        "offset": text(error.offset()),
-        "limit": text(error.limit()),
-        "start": text(error.range().map(|range| range.start)),
-        "end": text(error.range().map(|range| range.end)),
+        "path": error.path().map(path),
+        "offset": error.offset().map(digits),
+        "limit": error.limit().map(digits),
+        "range": error.range().map(|range| json!({
+            "start": digits(range.start), "end": digits(range.end),
+        })),
         "errno": error.raw_os_error(),
-    }))
+    })
+}
+
+/// What JavaScript sees of an engine's error.
+pub fn thrown(error: Error) -> napi::Error {
+    napi::Error::from_reason(fields(&error).to_string())
 }
 
 /// An argument that cannot be.
@@ -30,7 +37,10 @@ pub fn invalid(message: impl Into<String>) -> Error {
 pub fn guarded<T>(work: impl FnOnce() -> spanlog::Result<T>) -> napi::Result<T> {
     match catch_unwind(AssertUnwindSafe(work)) {
         Ok(outcome) => outcome.map_err(thrown),
-        Err(panic) => Err(fields(&json!({ "kind": "internal", "message": reason(&*panic) }))),
+        Err(panic) => {
+            let fields = json!({ "kind": "internal", "message": reason(&*panic) });
+            Err(napi::Error::from_reason(fields.to_string()))
+        }
     }
 }
 
@@ -38,8 +48,4 @@ fn reason(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| panic.downcast_ref::<&str>().copied());
     format!("internal: the engine panicked: {}", text.unwrap_or("it did not say why"))
-}
-
-fn fields(fields: &Value) -> napi::Error {
-    napi::Error::from_reason(fields.to_string())
 }

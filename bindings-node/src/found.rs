@@ -3,105 +3,118 @@
 //! One row of [`ROW`] 64-bit numbers per message, and the records' bytes, whole. A row has queue
 //! offset, position, born and store time, and then pairs of 32 bits, the lower first: queue and
 //! caller's flag, then where among the bytes they begin and how long they are: record, body,
-//! topic, tags, keys and unique id. What is absent begins at 0, where a record does.
+//! topic, tags, keys and unique id; last how often a cursor delivered it. What is absent begins at
+//! 0, where a record does.
 
+use serde_json::{Value, json};
 use spanlog::record::{Damage, property};
-use spanlog::{Batch, Bounds, Error, ErrorKind, MessageView, Result, Slice};
+use spanlog::{Batch, Error, ErrorKind, MessageView, ReadStatus, Result, Slice, Stored};
 
+use crate::answers::{bounds, digits};
 use crate::failure::invalid;
 
 /// 64-bit numbers of a row; `lib/batch.js` has the same.
-pub const ROW: usize = 11;
+pub const ROW: usize = 12;
 
 /// The messages of one read.
 pub enum Found {
-    /// Of a queue.
+    /// Of a queue, or of a look-up.
     Batch(Batch),
     /// The record at a position.
     Record(Slice),
 }
 
+/// One message, not yet decoded, and how often it was delivered.
+enum Item<'a> {
+    Stored(Stored<'a>, u32),
+    Record(&'a [u8]),
+}
+
 impl Found {
-    pub fn len(&self) -> usize {
+    fn items(&self) -> Vec<Item<'_>> {
         match self {
-            Self::Batch(batch) => batch.len(),
-            Self::Record(_) => 1,
+            Self::Batch(batch) => batch.iter().map(|stored| Item::Stored(stored, 0)).collect(),
+            Self::Record(record) => vec![Item::Record(record)],
         }
     }
 
-    /// Bytes of all records.
-    pub fn bytes(&self) -> usize {
+    /// What `lib/batch.js` has to know before it makes room.
+    pub fn describe(&self) -> Value {
+        let items = self.items();
+        let bytes: usize = items.iter().map(|item| item.bytes().len()).sum();
+        let mut about = json!({ "count": items.len(), "bytes": bytes });
         match self {
-            Self::Batch(batch) => batch.iter().map(|stored| stored.bytes().len()).sum(),
-            Self::Record(record) => record.len(),
-        }
-    }
-
-    /// Status, where to read on, the queue's bounds, the number of messages and their bytes, as
-    /// `lib/batch.js` reads them.
-    pub fn numbers(&self) -> [u64; 6] {
-        let (len, bytes) = (self.len() as u64, self.bytes() as u64);
-        match self {
-            Self::Record(_) => [0, 0, 0, 0, len, bytes],
+            Self::Record(_) => {}
             Self::Batch(batch) => {
-                let Bounds { min, max } = batch.bounds();
-                [batch.status() as u64, batch.next().get(), min.get(), max.get(), len, bytes]
+                about["status"] = json!(status(batch.status()));
+                about["next"] = digits(batch.next().get());
+                about["bounds"] = bounds(&batch.bounds());
             }
         }
+        about
     }
 
-    /// Message number `at`, with its offset in its queue.
-    fn message(&self, at: usize, verify: bool) -> Result<(u64, MessageView<'_>)> {
-        match self {
-            Self::Batch(batch) => {
-                let stored = batch.get(at).expect("asked only for messages that there are");
-                let view = if verify { stored.decode_verified()? } else { stored.decode()? };
-                Ok((stored.queue_offset().get(), view))
-            }
-            Self::Record(record) => {
-                let damage = |damage: Damage| {
-                    Error::new(ErrorKind::Corrupt, format!("the record is damaged: {damage}"))
-                };
-                let view = MessageView::parse(record).map_err(damage)?;
-                if verify {
-                    view.verify().map_err(|it| damage(it).with_offset(view.position()))?;
-                }
-                Ok((view.queue_offset(), view))
-            }
-        }
-    }
-
-    /// Writes rows and records. Returns how many there are, and what is wrong with the one behind
-    /// them, if it is damaged.
+    /// Writes rows and records. Returns how many there are, and what is wrong with those that are
+    /// damaged: a queue is read no further, of a delivery they are left out.
     ///
     /// # Errors
-    /// That the first is damaged, or that there is no room.
+    /// That the first of a queue is damaged, or that there is no room.
     pub fn lay_out(
         &self,
         rows: &mut [u64],
         bytes: &mut [u8],
         verify: bool,
-    ) -> Result<(usize, Option<Error>)> {
+    ) -> Result<(usize, Vec<Error>)> {
         let short = || invalid("the block is smaller than what was found");
-        let rows = rows.get_mut(..ROW * self.len()).ok_or_else(short)?;
-        let mut end = 0;
-        for (at, row) in rows.chunks_exact_mut(ROW).enumerate() {
-            let (offset, view) = match self.message(at, verify) {
-                Ok(message) => message,
-                Err(damage) if at == 0 => return Err(damage),
-                Err(damage) => return Ok((at, Some(damage))),
+        let items = self.items();
+        let mut rows = rows.get_mut(..ROW * items.len()).ok_or_else(short)?.chunks_exact_mut(ROW);
+        let (mut count, mut end, mut damages) = (0, 0, Vec::new());
+        for item in &items {
+            let view = match item.decode(verify) {
+                Ok(view) => view,
+                Err(damage) if count == 0 => return Err(damage),
+                Err(damage) => {
+                    damages.push(damage);
+                    break;
+                }
             };
             let record = view.bytes();
             let room = bytes.get_mut(end..end + record.len()).ok_or_else(short)?;
             room.copy_from_slice(record);
-            write_row(row, offset, &view, end);
+            write_row(rows.next().expect("a row for each"), item, &view, end);
             end += record.len();
+            count += 1;
         }
-        Ok((self.len(), None))
+        Ok((count, damages))
     }
 }
 
-fn write_row(row: &mut [u64], offset: u64, view: &MessageView<'_>, start: usize) {
+impl<'a> Item<'a> {
+    fn bytes(&self) -> &'a [u8] {
+        match self {
+            Self::Stored(stored, _) => stored.bytes(),
+            Self::Record(record) => record,
+        }
+    }
+
+    fn decode(&self, verify: bool) -> Result<MessageView<'a>> {
+        match self {
+            Self::Stored(stored, _) if verify => stored.decode_verified(),
+            Self::Stored(stored, _) => stored.decode(),
+            Self::Record(record) => {
+                let damaged = |damage: Damage| {
+                    Error::new(ErrorKind::Corrupt, format!("the record is damaged: {damage}"))
+                };
+                let view = MessageView::parse(record).map_err(damaged)?;
+                let checked = if verify { view.verify() } else { Ok(()) };
+                checked.map_err(|damage| damaged(damage).with_offset(view.position()))?;
+                Ok(view)
+            }
+        }
+    }
+}
+
+fn write_row(row: &mut [u64], item: &Item<'_>, view: &MessageView<'_>, start: usize) {
     let record = view.bytes();
     // A field lies within its record, so this is where its copy lies.
     let span = |field: &[u8]| {
@@ -118,6 +131,10 @@ fn write_row(row: &mut [u64], offset: u64, view: &MessageView<'_>, start: usize)
             _ => {}
         }
     }
+    let (offset, attempt) = match item {
+        Item::Stored(stored, attempt) => (stored.queue_offset().get(), *attempt),
+        Item::Record(_) => (view.queue_offset(), 0),
+    };
     row.copy_from_slice(&[
         offset,
         view.position(),
@@ -130,9 +147,23 @@ fn write_row(row: &mut [u64], offset: u64, view: &MessageView<'_>, start: usize)
         tags,
         keys,
         unique_id,
+        u64::from(attempt),
     ]);
 }
 
 fn pair(low: u32, high: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
+}
+
+fn status(status: ReadStatus) -> &'static str {
+    match status {
+        ReadStatus::Found => "found",
+        ReadStatus::NoQueue => "no_queue",
+        ReadStatus::Empty => "empty",
+        ReadStatus::TooSmall => "too_small",
+        ReadStatus::AtEnd => "at_end",
+        ReadStatus::TooLarge => "too_large",
+        ReadStatus::Removed => "removed",
+        ReadStatus::NoMatch => "no_match",
+    }
 }

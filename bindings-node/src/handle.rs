@@ -2,9 +2,8 @@
 
 use std::cell::RefCell;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-use parking_lot::Mutex;
 use spanlog::{Error, ErrorKind, Result, Store};
 
 use crate::found::Found;
@@ -26,7 +25,7 @@ impl Shared {
     pub fn new(store: Store) -> Arc<Self> {
         let token = LAST_TOKEN.fetch_add(1, Ordering::Relaxed).wrapping_add(1);
         let shared = Arc::new(Self { store, token, handles: AtomicUsize::new(1) });
-        let mut open = OPEN.lock();
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
         open.retain(|other| other.strong_count() > 0);
         open.push(Arc::downgrade(&shared));
         shared
@@ -34,7 +33,8 @@ impl Shared {
 
     /// The open store that a token names, with one handle more.
     pub fn attach(token: u32) -> Result<Arc<Self>> {
-        let found = OPEN.lock().iter().filter_map(Weak::upgrade).find(|one| one.token == token);
+        let open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = open.iter().filter_map(Weak::upgrade).find(|one| one.token == token);
         let joined = found.filter(|shared| {
             let more = |handles| (handles > 0).then_some(handles + 1);
             shared.handles.fetch_update(Ordering::AcqRel, Ordering::Acquire, more).is_ok()
@@ -61,7 +61,11 @@ pub struct Handle {
 impl Handle {
     pub fn new(shared: Arc<Shared>) -> Self {
         let shared = RefCell::new(Some(shared));
-        Self { shared, found: RefCell::default(), notifier: RefCell::default() }
+        Self {
+            shared,
+            found: RefCell::default(),
+            notifier: RefCell::default(),
+        }
     }
 
     /// The store, unless the handle was closed.

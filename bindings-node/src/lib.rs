@@ -12,14 +12,15 @@
 // What calls it all is registered by macros, but not in a build for tests.
 #![cfg_attr(test, allow(dead_code, unused_imports))]
 
+mod answers;
 mod block;
 mod calls;
 mod failure;
 mod found;
+mod given;
 mod handle;
 mod notifier;
-mod options;
-mod report;
+mod requests;
 mod scratch;
 mod store;
 mod work;

@@ -2,14 +2,13 @@
 //! being looked up. One thread per handle polls the descriptors of everything that its JavaScript
 //! waits for, and names what is ready, once.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
 
 use napi::Status;
 use napi::bindgen_prelude::Function;
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
-use parking_lot::Mutex;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::{read, write};
@@ -56,14 +55,14 @@ impl Notifier {
     pub fn add(&self, number: u32, watch: Watch) -> Result<()> {
         // The descriptor is made here, so that its failure is the caller's.
         watch.event_fd()?;
-        self.state.entries.lock().push((number, Arc::new(watch)));
+        self.state.entries().push((number, Arc::new(watch)));
         self.state.ring();
         Ok(())
     }
 
     /// Nobody waits for `number` any more.
     pub fn remove(&self, number: u32) {
-        self.state.entries.lock().retain(|entry| entry.0 != number);
+        self.state.entries().retain(|entry| entry.0 != number);
     }
 }
 
@@ -78,6 +77,10 @@ impl Drop for Notifier {
 }
 
 impl State {
+    fn entries(&self) -> MutexGuard<'_, Vec<Entry>> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn work(&self, told: &Told) {
         while !self.is_over.load(Ordering::Acquire) {
             let numbers = self.ready();
@@ -90,7 +93,7 @@ impl State {
 
     /// Waits for something to be ready, or for the bell. What is ready leaves the list.
     fn ready(&self) -> Vec<u32> {
-        let entries = self.entries.lock().clone();
+        let entries = self.entries().clone();
         let events = entries.iter().filter_map(|(number, watch)| {
             Some((*number, PollFd::from_borrowed_fd(watch.event_fd().ok()?, PollFlags::IN)))
         });
@@ -100,7 +103,7 @@ impl State {
         let _ = poll(&mut polled, None);
         let _ = read(&self.bell, &mut [0; 8]);
         let is_ready = |at: usize| !polled[at].revents().is_empty();
-        let mut list = self.entries.lock();
+        let mut list = self.entries();
         let named = numbers.into_iter().enumerate().filter(|&(at, _)| is_ready(at));
         let named: Vec<u32> = named.map(|(_, number)| number).collect();
         list.retain(|entry| !named.contains(&entry.0));

@@ -42,13 +42,8 @@ impl<B: AsRef<[u8]>, W: AsRef<[u32]>> Scratch<B, W> {
         Self { bytes, words }
     }
 
-    pub fn words(&self) -> &[u32] {
+    fn words(&self) -> &[u32] {
         self.words.as_ref()
-    }
-
-    /// Text at `at`.
-    pub fn text(&self, at: usize, len: usize) -> Result<&str> {
-        Cursor { bytes: self.bytes.as_ref(), at }.text(len)
     }
 
     /// Hands the first `count` messages to `work`, which may keep nothing of them.

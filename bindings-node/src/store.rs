@@ -1,23 +1,21 @@
 //! The class that `lib/store.js` holds, and the functions beside it.
 
-use std::path::PathBuf;
 use std::rc::Rc;
-use std::sync::Arc;
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use napi::bindgen_prelude::*;
 use napi_derive::napi;
-use spanlog::{
-    Message, MessageView, Next, Options, Position, QueueOffset, Store, Task as Step, Usage, Watched,
-};
+use serde_json::{Value, json};
+use spanlog::{Message, MessageView, Store, Verification, Watched};
 
+use crate::answers;
 use crate::block::Numbers;
-use crate::calls::{Calls, Damage, Rows, receipt_numbers};
-use crate::failure::{guarded, invalid, thrown};
+use crate::calls::{Calls, Question, Rows};
+use crate::failure::{fields, guarded, invalid};
+use crate::given::{self, Given};
 use crate::handle::{Handle, Shared};
 use crate::notifier::Notifier;
-use crate::options::{NativeDirectory, NativeOptions, whole};
-use crate::report::*;
+use crate::requests;
 use crate::scratch::Scratch;
 use crate::work::Work;
 
@@ -31,88 +29,97 @@ pub struct NativeStore {
 #[napi(object, object_from_js = false)]
 pub struct NativeCalls<'env> {
     pub append: Function<'env, u32, ()>,
-    pub read: Function<'env, (), ()>,
-    pub get: Function<'env, (), ()>,
-    pub fill: Function<'env, Rows, Damage>,
+    pub find: Function<'env, Question, String>,
+    pub fill: Function<'env, Rows, Option<String>>,
 }
 
-/// Where one message of several went, or why it did not.
-#[napi(object, object_from_js = false)]
-pub struct NativeAppended {
-    pub position: u64,
-    pub queue_offset: u64,
-    pub end: u64,
-    pub store_ms: i64,
-    pub error: Option<String>,
-}
+/// An opening on its way.
+pub struct Opening(String, String);
 
-/// What of a record is rarely asked for.
-#[napi(object, object_from_js = false)]
-pub struct NativeDetails {
-    pub properties: Vec<Vec<String>>,
-    pub sys_flag: i32,
-    pub reconsume_times: i32,
-    pub prepared_position: u64,
-    pub born_host: String,
-    pub store_host: String,
-}
+/// A verification between two of its steps.
+#[napi]
+pub struct NativeVerification(Arc<Mutex<Verification>>);
 
 /// Opens a store, in the calling thread.
 #[napi(catch_unwind)]
-pub fn open(root: String, options: NativeOptions) -> Result<NativeStore> {
-    let opened = || Ok(Shared::new(Store::open(&root, options.convert()?)?));
-    Ok(NativeStore::new(guarded(opened)?))
+pub fn open(root: String, options: String) -> Result<NativeStore> {
+    let mut opening = Opening(root, options);
+    opening.compute().map(NativeStore::new)
 }
 
-/// Opens a store on a thread of the pool; the number names it to `attach`.
+/// Opens a store on a thread of the pool.
 #[napi(catch_unwind)]
-pub fn open_async(root: String, options: NativeOptions) -> AsyncTask<Opening> {
-    AsyncTask::new(Opening(Some((root, options.convert()))))
+pub fn open_async(root: String, options: String) -> AsyncTask<Opening> {
+    AsyncTask::new(Opening(root, options))
 }
 
 /// A further handle on an open store of this process.
 #[napi(catch_unwind)]
 pub fn attach(token: u32) -> Result<NativeStore> {
-    Ok(NativeStore::new(Shared::attach(token).map_err(thrown)?))
+    guarded(|| Shared::attach(token)).map(NativeStore::new)
 }
 
 /// Removes a store.
 #[napi(catch_unwind)]
-pub fn destroy(root: String, options: NativeOptions) -> AsyncTask<Work<()>> {
-    let options = options.convert();
-    Work::start(move || Store::destroy(root, &options?))
+pub fn destroy(root: String, options: String) -> AsyncTask<Work> {
+    Work::start(move || {
+        Store::destroy(root, &given::options(&Given::parse(&options)?)?).map(|()| Value::Null)
+    })
+}
+
+/// A verification of the store at a root, which is read only.
+#[napi(catch_unwind)]
+pub fn verification(root: String, options: String) -> Result<NativeVerification> {
+    guarded(|| Verification::new(root, &given::options(&Given::parse(&options)?)?))
+        .map(NativeVerification::new)
 }
 
 /// What a record's bytes say beside what its row does.
 #[napi(catch_unwind)]
-pub fn details(record: &[u8]) -> Result<NativeDetails> {
-    let damaged = |damage: spanlog::record::Damage| thrown(invalid(damage.to_string()));
-    let view = MessageView::parse(record).map_err(damaged)?;
-    let pair = |(name, value): (&str, &str)| vec![name.to_owned(), value.to_owned()];
-    Ok(NativeDetails {
-        properties: view.properties().map(pair).collect(),
-        sys_flag: view.sys_flag(),
-        reconsume_times: view.reconsume_times(),
-        prepared_position: view.prepared_position(),
-        born_host: view.born_host().to_string(),
-        store_host: view.store_host().to_string(),
+pub fn details(record: &[u8]) -> Result<String> {
+    guarded(|| {
+        let view = MessageView::parse(record).map_err(|damage| invalid(damage.to_string()))?;
+        Ok(answers::details(&view).to_string())
     })
 }
-
-/// An opening on its way.
-pub struct Opening(Option<(String, spanlog::Result<Options>)>);
 
 impl Task for Opening {
     type Output = Arc<Shared>;
     type JsValue = NativeStore;
 
     fn compute(&mut self) -> Result<Arc<Shared>> {
-        let (root, options) = self.0.take().expect("an opening runs once");
-        guarded(|| Ok(Shared::new(Store::open(root, options?)?)))
+        guarded(|| {
+            let options = given::options(&Given::parse(&self.1)?)?;
+            Ok(Shared::new(Store::open(&self.0, options)?))
+        })
     }
 
     fn resolve(&mut self, _: Env, shared: Arc<Shared>) -> Result<NativeStore> {
         Ok(NativeStore::new(shared))
+    }
+}
+
+impl NativeVerification {
+    fn new(verification: Verification) -> Self {
+        Self(Arc::new(Mutex::new(verification)))
+    }
+}
+
+#[napi]
+impl NativeVerification {
+    /// Reads on a little: how far it is, or at the end what it found.
+    #[napi(catch_unwind)]
+    pub fn step(&self) -> AsyncTask<Work> {
+        let verification = Arc::clone(&self.0);
+        Work::start(move || {
+            let mut verification = verification.lock().unwrap_or_else(PoisonError::into_inner);
+            Ok(match verification.step()? {
+                None => answers::verification(&verification),
+                Some(now) => {
+                    json!({ "part": now.part.name(), "done": now.done, "total": now.total })
+                }
+            })
+        })
     }
 }
 
@@ -121,16 +128,11 @@ impl NativeStore {
         Self { handle: Rc::new(Handle::new(shared)) }
     }
 
-    /// Asks the store something that does not wait.
-    fn ask<T>(&self, ask: impl FnOnce(&Store) -> spanlog::Result<T>) -> Result<T> {
-        self.handle.with(ask).map_err(thrown)
-    }
-
     /// Has the store do something that may wait.
-    fn work<T: Send + ToNapiValue + TypeName + 'static>(
+    fn work(
         &self,
-        job: impl FnOnce(&Store) -> spanlog::Result<T> + Send + 'static,
-    ) -> AsyncTask<Work<T>> {
+        job: impl FnOnce(&Store) -> spanlog::Result<Value> + Send + 'static,
+    ) -> AsyncTask<Work> {
         let shared = self.handle.shared();
         Work::start(move || job(&shared?.store))
     }
@@ -151,101 +153,59 @@ impl NativeStore {
         let calls = Calls::new(Rc::clone(&self.handle), scratch, Numbers::new(numbers));
         Ok(NativeCalls {
             append: calls.append(env)?,
-            read: calls.read(env)?,
-            get: calls.get(env)?,
+            find: calls.find(env)?,
             fill: calls.fill(env)?,
         })
     }
 
-    /// Appends packed messages one by one, then flushes once.
+    /// Appends packed messages: all or none and flushed, or one by one and then flushed once.
     #[napi(catch_unwind)]
     pub fn append_durable(
         &self,
         bytes: Uint8Array,
         words: Uint32Array,
         count: u32,
-    ) -> AsyncTask<Work<Vec<NativeAppended>>> {
+        together: bool,
+    ) -> AsyncTask<Work> {
         let packed = Scratch::new(bytes, words).to_owned();
         self.work(move |store| {
             packed.with_messages(count as usize, |all| {
-                let appended = all.iter().map(|message| appended(store, message)).collect();
+                if together {
+                    return store.append_batch_durable(all).map(|it| answers::receipt(&it));
+                }
+                let outcomes = all.iter().map(|message| append_one(store, message)).collect();
                 store.flush()?;
-                Ok(appended)
-            })
-        })
-    }
-
-    /// Appends packed messages, all or none, and flushes.
-    #[napi(catch_unwind)]
-    pub fn append_many_durable(
-        &self,
-        bytes: Uint8Array,
-        words: Uint32Array,
-        count: u32,
-    ) -> AsyncTask<Work<NativeAppended>> {
-        let packed = Scratch::new(bytes, words).to_owned();
-        self.work(move |store| {
-            packed.with_messages(count as usize, |all| {
-                Ok(NativeAppended::from(store.append_batch_durable(all)?))
+                Ok(outcomes)
             })
         })
     }
 
     #[napi(catch_unwind)]
-    pub fn bounds(&self, topic: String, queue: u32) -> Result<Option<NativeBounds>> {
-        self.ask(|store| Ok(store.bounds(&topic, queue).map(NativeBounds::from)))
+    pub fn ask(&self, what: String, given: String) -> Result<String> {
+        guarded(|| Ok(requests::ask(&self.handle, &what, &Given::parse(&given)?)?.to_string()))
     }
 
     #[napi(catch_unwind)]
-    pub fn watermarks(&self) -> Result<NativeWatermarks> {
-        self.ask(|store| Ok(store.watermarks().into()))
-    }
-
-    #[napi(catch_unwind)]
-    pub fn inspect(&self) -> Result<NativeInspection> {
-        self.ask(|store| Ok(store.inspect()?.into()))
-    }
-
-    #[napi(catch_unwind)]
-    pub fn disks(&self) -> Result<Vec<NativeDisk>> {
-        self.ask(|store| Ok(store.disks()?.into_iter().map(Into::into).collect()))
-    }
-
-    #[napi(catch_unwind)]
-    pub fn queues(&self) -> Result<Vec<NativeQueue>> {
-        self.ask(|store| Ok(store.queues().into_iter().map(Into::into).collect()))
-    }
-
-    #[napi(catch_unwind)]
-    pub fn segments(&self) -> Result<Vec<NativeSegment>> {
-        self.ask(|store| Ok(store.segments().into_iter().map(Into::into).collect()))
-    }
-
-    #[napi(catch_unwind)]
-    pub fn dropped(&self) -> Result<Vec<NativeDropped>> {
-        self.ask(|store| Ok(store.dropped().into_iter().map(Into::into).collect()))
-    }
-
-    #[napi(catch_unwind)]
-    pub fn recovery(&self) -> Result<NativeRecovery> {
-        self.ask(|store| Ok(store.recovery().into()))
-    }
-
-    #[napi(catch_unwind)]
-    pub fn root(&self) -> Result<String> {
-        self.ask(|store| Ok(text(store.root())))
+    pub fn act(&self, what: String, given: String) -> AsyncTask<Work> {
+        self.work(move |store| requests::act(store, &what, &Given::parse(&given)?))
     }
 
     /// What names the store to `attach`.
     #[napi(catch_unwind)]
     pub fn token(&self) -> Result<u32> {
-        Ok(self.handle.shared().map_err(thrown)?.token)
+        guarded(|| Ok(self.handle.shared()?.token))
+    }
+
+    /// A verification of the store while it is open.
+    #[napi(catch_unwind)]
+    pub fn verification(&self) -> Result<NativeVerification> {
+        guarded(|| self.handle.with(Verification::of)).map(NativeVerification::new)
     }
 
     /// Starts the thread that calls `told` with the numbers of what was waited for.
     #[napi(catch_unwind)]
     pub fn listen(&self, told: Function<Vec<u32>, ()>) -> Result<()> {
-        self.ask(|_| Ok(()))?;
+        guarded(|| self.handle.with(|_| Ok(())))?;
         *self.handle.notifier.borrow_mut() = Some(Notifier::start(&told)?);
         Ok(())
     }
@@ -253,12 +213,13 @@ impl NativeStore {
     /// Has `number` told once, when a queue, a topic or the log has grown beyond what it is now.
     #[napi(catch_unwind)]
     pub fn watch(&self, number: u32, topic: Option<String>, queue: Option<u32>) -> Result<()> {
-        self.ask(|store| {
-            let watch = store.watch(match (topic.as_deref(), queue) {
-                (Some(topic), Some(queue)) => Watched::Queue { topic, queue },
-                (Some(topic), None) => Watched::Topic { topic },
-                (None, _) => Watched::Tail,
-            })?;
+        let watched = match (topic.as_deref(), queue) {
+            (Some(topic), Some(queue)) => Watched::Queue { topic, queue },
+            (Some(topic), None) => Watched::Topic { topic },
+            (None, _) => Watched::Tail,
+        };
+        guarded(|| {
+            let watch = self.handle.with(|store| store.watch(watched))?;
             watch.clear();
             let notifier = self.handle.notifier.borrow();
             notifier.as_ref().ok_or_else(|| invalid("nobody listens"))?.add(number, watch)
@@ -271,96 +232,13 @@ impl NativeStore {
         self.handle.notifier.borrow().as_ref().inspect(|notifier| notifier.remove(number));
     }
 
-    /// Whether there is a message at or after `from` in a queue, or without a topic a record
-    /// behind that position.
-    #[napi(catch_unwind)]
-    pub fn is_there(&self, topic: Option<String>, queue: u32, from: BigInt) -> Result<bool> {
-        let from = from.get_u64().1;
-        self.ask(|store| match topic {
-            Some(topic) => store.wait(&topic, queue, QueueOffset::new(from), Duration::ZERO),
-            None => store.wait_appended(Position::new(from), Duration::ZERO),
-        })
-    }
-
-    #[napi(catch_unwind)]
-    pub fn plan_clean(&self, manual: bool) -> Result<NativeCleanPlan> {
-        self.ask(|store| Ok(store.plan_clean(manual)?.into()))
-    }
-
-    #[napi(catch_unwind)]
-    pub fn clean_now(&self) -> Result<()> {
-        self.ask(Store::clean_now)
-    }
-
-    /// Runs a step of a store without threads. Returns when it wants to run again: now, soon, at
-    /// a time, or when it is woken.
-    #[napi(catch_unwind)]
-    pub fn run(&self, step: String) -> Result<Either<&'static str, i64>> {
-        let step = match &*step {
-            "flush" => Step::Flush,
-            "index" => Step::Index,
-            "checkpoint" => Step::Checkpoint,
-            "probe" => Step::Probe,
-            "clean" => Step::Clean,
-            "prepare" => Step::Prepare,
-            other => return Err(thrown(invalid(format!("there is no step {other:?}")))),
-        };
-        self.ask(|store| {
-            Ok(match store.run(step)? {
-                Next::Again => Either::A("again"),
-                Next::Soon => Either::A("soon"),
-                Next::Idle => Either::A("idle"),
-                Next::At(time_ms) => Either::B(time_ms),
-            })
-        })
-    }
-
-    #[napi(catch_unwind)]
-    pub fn flush(&self) -> AsyncTask<Work<()>> {
-        self.work(Store::flush)
-    }
-
-    #[napi(catch_unwind)]
-    pub fn catch_up(&self) -> AsyncTask<Work<()>> {
-        self.work(Store::catch_up)
-    }
-
-    #[napi(catch_unwind)]
-    pub fn add_directory(&self, directory: NativeDirectory) -> AsyncTask<Work<()>> {
-        let directory = directory.convert(spanlog::Thresholds::default());
-        self.work(move |store| store.add_directory(&directory?))
-    }
-
-    #[napi(catch_unwind)]
-    pub fn set_role(&self, path: String, role: String) -> AsyncTask<Work<()>> {
-        self.work(move |store| store.set_role(path, role.parse()?))
-    }
-
-    #[napi(catch_unwind)]
-    pub fn set_usage(
-        &self,
-        path: String,
-        used_bytes: Option<f64>,
-        available_bytes: Option<f64>,
-    ) -> AsyncTask<Work<()>> {
-        self.work(move |store| {
-            let used = whole("usedBytes", used_bytes.unwrap_or(0.0))?;
-            let available = whole("availableBytes", available_bytes.unwrap_or(0.0))?;
-            store.set_usage(path, Usage::new(used, available))
-        })
-    }
-
-    #[napi(catch_unwind)]
-    pub fn remove_directory(&self, path: String) -> AsyncTask<Work<()>> {
-        let path = PathBuf::from(path);
-        self.work(move |store| store.remove_directory(path))
-    }
-
     /// Gives this handle back; the last one closes the store.
     #[napi(catch_unwind)]
-    pub fn close(&self) -> AsyncTask<Work<()>> {
+    pub fn close(&self) -> AsyncTask<Work> {
         let last = self.handle.leave();
-        Work::start(move || last.map_or(Ok(()), |shared| shared.store.close()))
+        Work::start(move || {
+            last.map_or(Ok(()), |shared| shared.store.close()).map(|()| Value::Null)
+        })
     }
 
     /// As `close`, in the calling thread.
@@ -371,19 +249,10 @@ impl NativeStore {
     }
 }
 
-fn appended(store: &Store, message: &Message<'_>) -> NativeAppended {
+/// Where a message went, or why it did not.
+fn append_one(store: &Store, message: &Message<'_>) -> Value {
     match store.append(message) {
-        Ok(receipt) => receipt.into(),
-        Err(error) => {
-            let error = Some(thrown(error).reason.to_string());
-            NativeAppended { position: 0, queue_offset: 0, end: 0, store_ms: 0, error }
-        }
-    }
-}
-
-impl From<spanlog::Receipt> for NativeAppended {
-    fn from(receipt: spanlog::Receipt) -> Self {
-        let [position, queue_offset, end, _] = receipt_numbers(&receipt);
-        Self { position, queue_offset, end, store_ms: receipt.store_ms, error: None }
+        Ok(receipt) => answers::receipt(&receipt),
+        Err(error) => json!({ "error": fields(&error) }),
     }
 }

@@ -6,7 +6,7 @@ const fs = require('node:fs');
 const path = require('node:path');
 const { pathToFileURL } = require('node:url');
 const { test } = require('node:test');
-const { SpanlogError, destroy, open, openAsync } = require('spanlog');
+const { SpanlogError, destroy, open, openAsync, verify } = require('spanlog');
 const { SMALL, folder } = require('./folder');
 
 const invalid = (Class) => (error) => {
@@ -201,6 +201,8 @@ test('messages before a damaged one are read, and it is named', async () => {
   assert.equal(batch.length, 1);
   assert.equal(batch.next, 1n);
   assert.equal(batch.damage.code, 'SPANLOG_CORRUPT');
+  const kinds = (await again.verify()).findings.map(({ kind }) => kind);
+  assert.ok(kinds.length > 0);
   const corrupt = { code: 'SPANLOG_CORRUPT', offset: second.position, path: segment };
   assert.throws(() => again.read('orders', 0, 1), corrupt);
   assert.throws(() => again.get(second.position), { code: 'SPANLOG_CORRUPT' });
@@ -245,21 +247,24 @@ test('closing waits for the durable appends that were asked for', async () => {
 test('options are checked, and a name that no option has is a mistake', async () => {
   const root = path.join(folder(), 'store');
   const rows = [
-    [{ path: ['a'] }, TypeError],
+    [{ path: ['a'] }, SpanlogError],
     [{ paths: 'a' }, TypeError],
     [{ paths: [5] }, TypeError],
     [{ paths: [{ role: 'draining' }] }, TypeError],
+    [{ paths: [{ path: 'a', thresholds: { full: 1 } }] }, SpanlogError],
     [{ paths: [{ path: 'a', role: 'drain' }] }, SpanlogError],
     [{ segmentLenBytes: 100 }, SpanlogError],
     [{ segmentLenBytes: 4096.5 }, SpanlogError],
-    [{ segmentLenBytes: '4096' }, TypeError],
+    [{ segmentLenBytes: 'many' }, SpanlogError],
+    [{ segmentLenBytes: NaN }, RangeError],
     [{ retentionMs: -1 }, SpanlogError],
     [{ maxMaps: 2 ** 40 }, SpanlogError],
     [{ durability: 'never' }, SpanlogError],
     [{ durability: { intervalMs: 0 } }, SpanlogError],
     [{ thresholds: { refuse: 0.99 } }, SpanlogError],
     [{ storeHost: 'here' }, SpanlogError],
-    [{ readOnly: 'yes' }, TypeError],
+    [{ readOnly: 'yes' }, SpanlogError],
+    [{ readOnly: () => true }, TypeError],
     [5, TypeError],
   ];
   for (const [options, Class] of rows) {
@@ -326,4 +331,52 @@ test('errors tell what, where and why, and look like errors', async () => {
     assert.match(error.stack, /store\.test\.js/);
   }
   await store.close();
+});
+
+test('messages are found by tag, key, id and time', async () => {
+  const store = open(folder(), SMALL);
+  // The store's clock may be some milliseconds behind.
+  const before = Date.now() - 1000;
+  for (let number = 0; number < 60; number += 1) {
+    const tags = ['drink', 'food', 'none'][number % 3];
+    store.append({ topic: 'orders', body: `${number}`, tags, keys: [`order-${number % 10}`] });
+  }
+  await store.catchUp();
+  const bodies = (batch) => [...batch].map((message) => Number(message.text()));
+  const drinks = store.read('orders', 0, 0, { tags: 'drink || water', maxMessages: 3 });
+  assert.deepEqual(bodies(drinks), [0, 3, 6]);
+  assert.equal(store.read('orders', 0, 0, { tags: 'water' }).status, 'no_match');
+  assert.deepEqual(bodies(store.query('orders', 'order-7')), [57, 47, 37, 27, 17, 7]);
+  assert.deepEqual(bodies(store.query('orders', 'order-7', { maxMessages: 2 })), [57, 47]);
+  assert.equal(store.query('orders', 'order-7', { toMs: before - 1 }).length, 0);
+  assert.equal(store.query('orders', 'food', { kind: 'tag' }).length, 20);
+  const { uniqueId, position } = store.read('orders', 0, 31).at(0);
+  assert.equal(store.findById('orders', uniqueId).at(0).position, position);
+  assert.equal(store.offsetAt('orders', 0, before), 0n);
+  assert.equal(store.offsetAt('orders', 0, Date.now() + 9999), 60n);
+  assert.equal(store.offsetAt('orders', 0, Date.now() + 9999, 'upper'), 59n);
+  assert.throws(() => store.query('orders', 'a', { kind: 'colour' }), invalid(SpanlogError));
+  assert.throws(() => store.query('orders', 7), invalid(TypeError));
+  assert.throws(() => store.offsetAt('orders', 0, 0, 'middle'), invalid(SpanlogError));
+  await store.close();
+});
+
+test('a verification tells how far it is, and can be ended', async () => {
+  const root = folder();
+  const store = open(root, SMALL);
+  for (let number = 0; number < 500; number += 1) {
+    store.append({ topic: 'orders', body: Buffer.alloc(1000) });
+  }
+  await store.catchUp();
+  const told = [];
+  const found = await store.verify({ onProgress: (progress) => told.push(progress) });
+  assert.equal(found.isSound, true);
+  assert.equal(found.records, 500);
+  assert.ok(told.every(({ part, done, total }) => part && done <= total));
+  await assert.rejects(store.verify({ signal: AbortSignal.abort() }), { name: 'AbortError' });
+  await store.close();
+  const closed = await verify(root, SMALL);
+  assert.equal(closed.wasClosed, true);
+  assert.deepEqual(closed.range, { start: 0n, end: found.range.end });
+  await assert.rejects(verify(root, { none: 1 }), invalid(SpanlogError));
 });

@@ -2,6 +2,7 @@
 
 import {
   Batch, Message, NewMessage, Receipt, SpanlogError, Store, attach, destroy, open, openAsync,
+  verify,
 } from 'spanlog';
 import type { Bounds, CleanPlan, ErrorCode, Inspection, Options, ReadStatus } from 'spanlog';
 
@@ -38,6 +39,8 @@ export async function everything(): Promise<void> {
   for await (const next of store.follow('orders', 0, 0n, { signal: controller.signal })) {
     if (isThere) console.log(next.text());
   }
+  const sound: boolean = (await store.verify()).isSound && (await verify('/root')).isSound;
+  console.log(store.query('orders', 'key', { kind: 'tag' }).length, sound);
   const plan: CleanPlan = store.planClean({ manual: true });
   const reports: Inspection = store.inspect();
   console.log(plan.fates[0]?.reason === 'expired', reports.queues, receipt.end);

@@ -1,0 +1,2 @@
+import { open } from 'spanlog';
+open(5);

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use spanlog::{
-    Bounds, CleanPlan, DirectoryReport, Dropped, Finding, Inspection, MessageView,
-    QueueReport, Receipt, Recovery, SegmentReport, Verification, Watermarks,
+    Bounds, CleanPlan, DirectoryReport, Dropped, Finding, Inspection, MessageView, QueueReport,
+    Receipt, Recovery, SegmentReport, Verification, Watermarks,
 };
 
 /// A position or an offset.
@@ -86,9 +86,10 @@ pub fn segments(segments: &[SegmentReport]) -> Value {
 }
 
 pub fn queues(queues: &[QueueReport]) -> Value {
-    list(queues, |queue| {
-        json!({ "topic": queue.topic, "queue": queue.queue, "bounds": bounds(&queue.bounds) })
-    })
+    list(
+        queues,
+        |queue| json!({ "topic": queue.topic, "queue": queue.queue, "bounds": bounds(&queue.bounds) }),
+    )
 }
 
 pub fn inspection(all: &Inspection) -> Value {

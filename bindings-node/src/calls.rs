@@ -51,10 +51,7 @@ impl Calls {
     }
 
     /// `find(what, arguments)`: messages, which wait for `fill`. Says how much room they take.
-    pub fn find<'env>(
-        self: &Rc<Self>,
-        env: &'env Env,
-    ) -> Result<Function<'env, Question, String>> {
+    pub fn find<'env>(self: &Rc<Self>, env: &'env Env) -> Result<Function<'env, Question, String>> {
         let handle = Rc::clone(&self.handle);
         env.create_function_from_closure("find", move |call| {
             let (what, given): (String, String) = (call.get(0)?, call.get(1)?);

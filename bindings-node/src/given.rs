@@ -9,7 +9,6 @@ use spanlog::{
     QueueOffset, ReadLimits, Result, Thresholds, Usage,
 };
 
-
 use crate::failure::invalid;
 
 /// The fields of an object; names that nobody asks for are the caller's to check.
@@ -91,7 +90,6 @@ impl Given {
         self.get("boundary").map_or(Ok(()), |word| word.choose(&words, &mut boundary))?;
         Ok(boundary)
     }
-
 }
 
 impl<'a> Field<'a> {
@@ -201,8 +199,7 @@ pub fn directory(field: Field<'_>, marks: Thresholds) -> Result<DirectoryOptions
     let given = field.object()?;
     let mut directory = DirectoryOptions::new(given.text("path")?);
     directory.role = given.get("role").map(Field::word).transpose()?;
-    directory.thresholds =
-        given.get("thresholds").map(|own| thresholds(own, marks)).transpose()?;
+    directory.thresholds = given.get("thresholds").map(|own| thresholds(own, marks)).transpose()?;
     Ok(directory)
 }
 

@@ -61,11 +61,7 @@ pub struct Handle {
 impl Handle {
     pub fn new(shared: Arc<Shared>) -> Self {
         let shared = RefCell::new(Some(shared));
-        Self {
-            shared,
-            found: RefCell::default(),
-            notifier: RefCell::default(),
-        }
+        Self { shared, found: RefCell::default(), notifier: RefCell::default() }
     }
 
     /// The store, unless the handle was closed.

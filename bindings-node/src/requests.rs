@@ -27,9 +27,7 @@ pub fn find(handle: &Handle, what: &str, given: &Given) -> Result<Found> {
                     }
                 }
             }
-            "query" => {
-                store.query(given.text("topic")?, given.text("key")?, &given.query()?)?
-            }
+            "query" => store.query(given.text("topic")?, given.text("key")?, &given.query()?)?,
             "findById" => store.find_by_id(given.text("topic")?, given.text("id")?)?,
             _ => return Err(unknown(what)),
         }))

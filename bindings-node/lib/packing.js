@@ -15,6 +15,9 @@ const FIRST_BYTES = 64 << 10;
 /** Text up to this length is written here; Node's own way costs more before it begins. */
 const SHORT_TEXT = 24;
 
+/** As the length of a topic or tags: they are those of the message before. */
+const SAME = 2 ** 32 - 1;
+
 const WORD = 2 ** 32;
 const NONE = [];
 
@@ -81,12 +84,14 @@ function lengthOf(name, texts) {
 class Packer {
   constructor() {
     this.block = new Block(FIRST_BYTES);
-    this.at = 0;
+    this.begin();
   }
 
-  /** The block, and whether it is not the one of the time before. */
+  /** Forgets what was packed. */
   begin() {
     this.at = 0;
+    this.topic = undefined;
+    this.tags = undefined;
     if (this.block.bytes.length > KEPT_BYTES) this.block = new Block(FIRST_BYTES);
   }
 
@@ -135,13 +140,14 @@ class Packer {
     const head = this.at / 4;
     this.#numbers(head, message);
     let at = this.at + 4 * lists;
-    at += words[head + 9] = this.#text(topic, at);
-    at = this.#tags(head + 10, tags, at);
-    at += words[head + 11] = bornHost === undefined ? 0 : this.#text(bornHost, at);
-    words[head + 12] = keys.length;
-    words[head + 13] = properties.length / 2;
-    at = this.#list(head + HEAD_WORDS, keys, at);
-    at = this.#list(head + HEAD_WORDS + keys.length, properties, at);
+    at = this.#topicAndTags(head, topic, tags, at);
+    if (bornHost !== undefined) at += words[head + 11] = this.#text(bornHost, at);
+    if (keys.length + properties.length > 0) {
+      words[head + 12] = keys.length;
+      words[head + 13] = properties.length / 2;
+      at = this.#list(head + HEAD_WORDS, keys, at);
+      at = this.#list(head + HEAD_WORDS + keys.length, properties, at);
+    }
     at += words[head + 8] = this.#body(body, at);
     this.at = (at + 3) & ~3;
   }
@@ -150,15 +156,19 @@ class Packer {
   #numbers(head, message) {
     const { words } = this.block;
     const { queue, flag, sysFlag, reconsumeTimes, bornMs, preparedPosition } = message;
-    words[head] = whole('queue', queue, 0, MOST_U32);
-    words[head + 1] = whole('flag', flag, 0, MOST_I32, LEAST_I32);
-    words[head + 2] = whole('sysFlag', sysFlag, 0, MOST_I32, LEAST_I32);
-    words[head + 3] = whole('reconsumeTimes', reconsumeTimes, 0, MOST_I32, LEAST_I32);
-    const born = whole('bornMs', bornMs, 0);
-    words[head + 4] = born;
-    words[head + 5] = born / WORD;
-    words[head + 6] = 0;
-    words[head + 7] = 0;
+    // Most are left out: filling is one call.
+    words.fill(0, head, head + HEAD_WORDS);
+    if (queue !== undefined) words[head] = whole('queue', queue, 0, MOST_U32);
+    if (flag !== undefined) words[head + 1] = whole('flag', flag, 0, MOST_I32, LEAST_I32);
+    if (sysFlag !== undefined) words[head + 2] = whole('sysFlag', sysFlag, 0, MOST_I32, LEAST_I32);
+    if (reconsumeTimes !== undefined) {
+      words[head + 3] = whole('reconsumeTimes', reconsumeTimes, 0, MOST_I32, LEAST_I32);
+    }
+    if (bornMs !== undefined) {
+      const born = whole('bornMs', bornMs, 0);
+      words[head + 4] = born;
+      words[head + 5] = born / WORD;
+    }
     if (preparedPosition !== undefined) {
       const position = offset('preparedPosition', preparedPosition);
       words[head + 6] = Number(position & 0xffff_ffffn);
@@ -166,10 +176,21 @@ class Packer {
     }
   }
 
-  /** Tags, whose length is written 1 higher: 0 says that there are none. */
-  #tags(word, tags, at) {
+  /** Most messages of a batch have those of the message before. */
+  #topicAndTags(head, topic, tags, start) {
+    const { words } = this.block;
+    let at = start;
+    if (topic === this.topic && tags === this.tags) {
+      words[head + 9] = SAME;
+      words[head + 10] = SAME;
+      return at;
+    }
+    at += words[head + 9] = this.#text(topic, at);
+    // One more than it is: 0 says that there are none.
     const length = tags === undefined ? -1 : this.#text(tags, at);
-    this.block.words[word] = length + 1;
+    words[head + 10] = length + 1;
+    this.topic = topic;
+    this.tags = tags;
     return at + Math.max(length, 0);
   }
 

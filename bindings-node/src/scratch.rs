@@ -4,7 +4,8 @@
 //! born time (low, high), prepared position (low, high), then the lengths of body, topic, tags (1
 //! more than it is; 0 for none) and born host, and the numbers of keys and of properties. The
 //! length of each key follows, then of each property's name and value, as words. Then come the
-//! bytes: topic, tags, born host, keys, names and values, body.
+//! bytes: topic, tags, born host, keys, names and values, body. Topic and tags of the largest length
+//! are those of the message before.
 
 use std::str;
 
@@ -15,6 +16,9 @@ use crate::failure::invalid;
 
 /// Words of a message before the lengths of its keys and properties.
 const HEAD_WORDS: usize = 14;
+
+/// As the length of topic and tags: they are those of the message before.
+const SAME: usize = u32::MAX as usize;
 
 /// A block of memory, seen as bytes and as words. JavaScript's own is only read, and only while
 /// JavaScript waits for the call to return.
@@ -56,7 +60,8 @@ impl<B: AsRef<[u8]>, W: AsRef<[u32]>> Scratch<B, W> {
         // Each takes its head at least, so this is no more than was handed over.
         let mut packed = Vec::with_capacity(count.min(self.words().len() / HEAD_WORDS));
         for _ in 0..count {
-            packed.push(self.unpack(&mut at)?);
+            let one = self.unpack(&mut at, packed.last())?;
+            packed.push(one);
         }
         let whole = |one| {
             let Packed { message, keys, properties }: &Packed<'_> = one;
@@ -69,7 +74,7 @@ impl<B: AsRef<[u8]>, W: AsRef<[u32]>> Scratch<B, W> {
     }
 
     /// The message at `at`, which is moved behind it.
-    fn unpack(&self, at: &mut usize) -> Result<Packed<'_>> {
+    fn unpack<'a>(&'a self, at: &mut usize, before: Option<&Packed<'a>>) -> Result<Packed<'a>> {
         let words = self.words().get(*at / 4..).unwrap_or_default();
         let (head, lens) = words.split_first_chunk::<HEAD_WORDS>().ok_or_else(short)?;
         let [queue, flag, sys_flag, times, born, born_high, prepared, prepared_high, ..] = *head;
@@ -79,8 +84,13 @@ impl<B: AsRef<[u8]>, W: AsRef<[u32]>> Scratch<B, W> {
         let start = *at + 4 * (HEAD_WORDS + keys.len() + pairs.len());
         let mut cursor = Cursor { bytes: self.bytes.as_ref(), at: start };
 
-        let topic = cursor.text(topic)?;
-        let tags = tags.checked_sub(1).map(|len| cursor.text(len)).transpose()?;
+        let (topic, tags) = match before {
+            Some(before) if topic == SAME => (before.message.topic, before.message.tags),
+            _ => {
+                let topic = cursor.text(topic)?;
+                (topic, tags.checked_sub(1).map(|len| cursor.text(len)).transpose()?)
+            }
+        };
         let host = cursor.text(host)?;
         let keys = keys.iter().map(|&len| cursor.text(len as usize)).collect::<Result<_>>()?;
         let mut pair =

@@ -1,10 +1,12 @@
 //! Appending: one by one, by two writers, in batches, and durably.
 
+use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
 use std::hint::black_box;
-use std::io::Write;
+use std::io::Write as _;
 use std::thread;
 
+use spanlog::Message;
 use spanlog::base::crc::checksum;
 
 use crate::harness::{Figure, Outcome, Setup, Side, per_second};
@@ -47,6 +49,15 @@ pub fn two_writers(setup: &Setup) -> Outcome<Vec<Figure>> {
     let mut sides: [Side<'_>; 2] =
         [Box::new(|| doubles(setup, count, &body)), Box::new(|| singles(setup, count, &body))];
     figure(setup, "append_1k_two_writers", bytes, &mut sides)
+}
+
+/// 1 KiB with two keys; the baseline is the same without. Both have a unique id and tags.
+pub fn two_keys(setup: &Setup) -> Outcome<Vec<Figure>> {
+    let (count, body) = (setup.sizes.large, body(1024));
+    let bytes = count * record(&body)?.len() as u64;
+    let mut sides: [Side<'_>; 2] =
+        [Box::new(|| keyed(setup, count, &body, 2)), Box::new(|| keyed(setup, count, &body, 0))];
+    figure(setup, "append_1k_two_keys", bytes, &mut sides)
 }
 
 /// Batches of 16 messages of 128 bytes; the baseline is one by one.
@@ -96,6 +107,24 @@ fn doubles(setup: &Setup, count: u64, body: &[u8]) -> Outcome<f64> {
             other.join().expect("the second writer does not panic")?;
             Ok(())
         })
+    })
+}
+
+/// Messages per second with so many keys, until queues and key index have all.
+fn keyed(setup: &Setup, count: u64, body: &[u8], keys: usize) -> Outcome<f64> {
+    in_new_store(setup, count, |store| {
+        let mut texts = [String::new(), String::new()];
+        for number in 0..count {
+            for (text, kind) in texts.iter_mut().zip(["order", "customer"]) {
+                text.clear();
+                write!(text, "{kind}-{number:010}")?;
+            }
+            let own = [texts[0].as_str(), texts[1].as_str()];
+            let queue = (number % u64::from(QUEUES)) as u32;
+            store.append(&Message { keys: &own[..keys], ..message(queue, body) })?;
+        }
+        store.catch_up()?;
+        Ok(store.catch_up_keys()?)
     })
 }
 

@@ -36,6 +36,12 @@ pub struct Sizes {
     pub durable: u64,
     /// Appends that somebody waits for.
     pub wakes: u64,
+    /// Messages that a tag filter goes over.
+    pub tagged: u64,
+    /// Messages that are looked up by key, two keys each.
+    pub keyed: u64,
+    /// Look-ups in one run.
+    pub lookups: u64,
     /// Length of a segment, in bytes.
     pub segment_bytes: u64,
 }
@@ -51,6 +57,9 @@ impl Sizes {
         fill_bytes: 160 << 20,
         durable: 5_000,
         wakes: 2_000,
+        tagged: 10_000_000,
+        keyed: 5_000_000,
+        lookups: 500_000,
         segment_bytes: 1 << 30,
     };
 
@@ -65,6 +74,9 @@ impl Sizes {
         fill_bytes: 1 << 20,
         durable: 10,
         wakes: 10,
+        tagged: 20_000,
+        keyed: 2_000,
+        lookups: 1_000,
         segment_bytes: 4 << 20,
     };
 

@@ -56,7 +56,7 @@ const LARGEST: u64 = i32::MAX.unsigned_abs() as u64;
 const DAY_MS: u64 = 24 * 60 * 60 * 1000;
 
 /// Every key that matters, and what it sets.
-const KEYS: [(Key, Setter); 22] = [
+const KEYS: [(Key, Setter); 25] = [
     ("storePathRootDir", |draft, text| set(&mut draft.root, path(text).map(Some))),
     ("storePathCommitLog", |draft, text| set(&mut draft.writable, paths(text))),
     ("readOnlyCommitLogStorePaths", |draft, text| {
@@ -96,6 +96,13 @@ const KEYS: [(Key, Setter); 22] = [
     ("cleanResourceInterval", |draft, text| {
         set(&mut draft.options.clean_interval_ms, number(text, 10..=DAY_MS))
     }),
+    ("messageIndexEnable", |draft, text| set(&mut draft.options.key_index, truth(text))),
+    ("maxHashSlotNum", |draft, text| {
+        set(&mut draft.options.index_slots, count(text, 1..=LARGEST / 4 - 100))
+    }),
+    ("maxIndexNum", |draft, text| {
+        set(&mut draft.options.index_entries, count(text, 2..=LARGEST / 20 - 100))
+    }),
     ("maxMessageSize", |draft, text| {
         set(&mut draft.options.max_body_bytes, number(text, 1..=LARGEST))
     }),
@@ -114,6 +121,10 @@ const KEYS: [(Key, Setter); 22] = [
         _ => Err("default: queues in RocksDB cannot be opened".into()),
     }),
 ];
+
+fn count(text: &str, range: RangeInclusive<u64>) -> Result<Option<u32>, String> {
+    number(text, range).map(|count| u32::try_from(count).ok())
+}
 
 fn set<T>(slot: &mut T, value: Result<T, String>) -> Result<(), String> {
     *slot = value?;

@@ -217,6 +217,16 @@ impl Store {
         self.engine.index_to(target)
     }
 
+    /// Returns once the key index holds every message that can be read from its queue. Looking up
+    /// by key is right before, too, but reads what is missing from the log.
+    ///
+    /// # Errors
+    /// What the disk says, `Closed`.
+    pub fn catch_up_keys(&self) -> Result<()> {
+        self.check_open()?;
+        self.engine.catch_up_keys()
+    }
+
     /// Returns once everything appended so far is durable.
     ///
     /// # Errors

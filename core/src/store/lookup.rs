@@ -124,7 +124,7 @@ impl<'a> Finder<'a> {
     fn find(&mut self) -> Result<()> {
         let reader = &self.batch.reader;
         let end = self.engine.indexed.load().min(reader.end());
-        for source in self.engine.keys.sources(reader.start().min(end)..end) {
+        for source in self.engine.keys.sources(reader.start().min(end)..end, self.query.kind) {
             match source {
                 Source::Log(range) => self.search_log(range)?,
                 Source::File(file) => self.search_file(&file)?,

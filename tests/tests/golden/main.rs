@@ -5,6 +5,7 @@
 mod answers;
 mod away;
 mod damaged;
+mod lookups;
 mod store;
 mod verified;
 mod whole;

@@ -12,7 +12,7 @@ use crate::answers::{check, check_history, read};
 use crate::damaged::DAMAGED;
 use crate::store::{Golden, goldens, number, refused, rows, text, tree};
 
-const AGREED: [&str; 13] = [
+pub const AGREED: [&str; 13] = [
     "v49-basic",
     "v49-multipath-crash",
     "v5-basic",

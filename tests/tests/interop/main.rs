@@ -3,6 +3,7 @@
 //! ([`spanlog_tests::oracle`]); where it is not built the tests are skipped.
 
 mod answers;
+mod lookups;
 mod ours;
 mod theirs;
 mod turns;

@@ -96,6 +96,8 @@ impl World {
 pub fn options(paths: &[PathBuf]) -> Options {
     let options = Options::new().background(false);
     let options = options.segment_len_bytes(SEGMENT_LEN).queue_file_len_bytes(QUEUE_FILE_LEN);
+    // As the layout says to RocketMQ.
+    let options = options.index_slots(Some(50)).index_entries(Some(200));
     paths.iter().fold(options, |options, path| options.directory(path))
 }
 

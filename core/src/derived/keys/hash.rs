@@ -31,9 +31,12 @@ impl KeyKind {
         }
     }
 
-    /// Whether the record is found by it.
+    /// Whether the record is found by it. A transaction that was rolled back is found by nothing.
     #[must_use]
     pub fn fits(self, view: &MessageView<'_>, key: &str) -> bool {
+        if view.transaction() == Transaction::Rollback {
+            return false;
+        }
         match self {
             Self::Key => view.keys().any(|own| own == key),
             Self::UniqueId => view.unique_id() == Some(key),

@@ -9,6 +9,7 @@ use crate::base::sync::{Mutex, MutexGuard, RwLock};
 use crate::base::units::Position;
 use crate::derived::keys::chain::Chain;
 use crate::derived::keys::file::{IndexFile, Shape, Summary};
+use crate::derived::keys::hash::KeyKind;
 use crate::derived::keys::name::parse_index_name;
 use crate::derived::keys::writer::KeyWriter;
 use crate::disk::{Access, Disk, EntryKind};
@@ -218,9 +219,9 @@ impl KeyIndex {
     }
 
     /// Where to look for the records of `line` that have a key, newest first. Ranges and files may
-    /// have a record in common.
+    /// have a record in common. Files of RocketMQ before 5.4 have no entries for tags.
     #[must_use]
-    pub fn sources(&self, line: Range<Position>) -> Vec<Source> {
+    pub fn sources(&self, line: Range<Position>, kind: KeyKind) -> Vec<Source> {
         // The mark first: what lies below is in files that were listed by then.
         let done = self.done().max(line.start);
         let files = self.shared.files();
@@ -229,6 +230,7 @@ impl KeyIndex {
         let is_void = self.shared.is_void.load(Ordering::Acquire);
         match self.shared.coverage {
             Coverage::Nothing => vec![Source::Log(line)],
+            Coverage::Between if kind == KeyKind::Tag => vec![Source::Log(line)],
             _ if is_void => vec![Source::Log(line)],
             Coverage::Below if done < line.end => {
                 let rest = Source::Log(done..line.end);

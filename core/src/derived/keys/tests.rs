@@ -45,7 +45,7 @@ fn synced(index: &KeyIndex) -> Catalogue {
 /// The numbers of the records of a hash, newest first.
 fn found(index: &KeyIndex, hash: u32) -> Result<Vec<u64>> {
     let mut numbers = Vec::new();
-    for source in index.sources(Position::ZERO..index.done()) {
+    for source in index.sources(Position::ZERO..index.done(), KeyKind::Key) {
         let Source::File(file) = source else { continue };
         let Some(mut chain) = KeyIndex::chain(&file, hash)? else { continue };
         while let Some(position) = chain.next()? {
@@ -274,7 +274,7 @@ fn a_reader_knows_what_files_hold() {
     disk.set_read_only(Path::new("/"), true);
     let line = Position::ZERO..Position::new(2000);
     let ranges = |index: &KeyIndex| {
-        let sources = index.sources(line.clone()).into_iter();
+        let sources = index.sources(line.clone(), KeyKind::Key).into_iter();
         sources
             .filter_map(|source| match source {
                 Source::Log(range) => Some((range.start.get(), range.end.get())),
@@ -306,7 +306,7 @@ fn foreign_names_and_files_that_make_no_sense_are_passed_by() {
         damaged[at] ^= 0x11;
         disk.write(&files(&disk)[1], &damaged);
         let reader = KeyIndex::open(shelf(&disk, Access::Read), None, false, Position::ZERO);
-        let sources = reader.unwrap().sources(Position::ZERO..Position::new(2500));
+        let sources = reader.unwrap().sources(Position::ZERO..Position::new(2500), KeyKind::Key);
         let files = sources.iter().filter(|source| matches!(source, Source::File(_))).count();
         // Not even a count that is one too low may hide an entry.
         let is_used_count = (32..36).contains(&at);

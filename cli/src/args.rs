@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use clap::{ArgAction, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::failure::Failure;
-use crate::{append, bench, clean, destroy, disks, generate, inspect, read, recover};
+use crate::{append, bench, clean, destroy, disks, generate, inspect, query, read, recover};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -69,6 +69,10 @@ pub enum Command {
     Append(append::AppendArgs),
     /// Read messages, in the order in which they were appended
     Read(read::ReadArgs),
+    /// Find messages by key, unique id or tag
+    Query(query::QueryArgs),
+    /// Show the message at a position, or with an id
+    Get(query::GetArgs),
     /// Show positions, directories, segments and queues
     Inspect(inspect::InspectArgs),
     /// Show usage and state of each directory, and what the policy will do next

@@ -196,6 +196,7 @@ impl Draft {
         };
         self.name_directories(&root);
         self.set_durability();
+        self.set_index();
         self.set_host().map_err(|what| {
             let row = seen.iter().find(|row| row.0 == "brokerIP1");
             let line = row.map_or(0, |row| row.2);
@@ -232,6 +233,18 @@ impl Draft {
             self.options.durability = Durability::Group;
         } else if let Durability::Async { interval_ms, .. } = &mut self.options.durability {
             *interval_ms = self.interval_ms.unwrap_or(*interval_ms);
+        }
+    }
+
+    /// A broker's index files have one size whatever its segments have.
+    fn set_index(&mut self) {
+        let options = &mut self.options;
+        let is_usual = options.segment_len_bytes == Options::new().segment_len_bytes
+            && options.index_slots.is_none()
+            && options.index_entries.is_none();
+        if !is_usual {
+            options.index_slots.get_or_insert(5_000_000);
+            options.index_entries.get_or_insert(20_000_000);
         }
     }
 

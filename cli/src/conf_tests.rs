@@ -43,6 +43,24 @@ fn a_broker_conf_as_people_write_it() {
     assert!(found.validate().is_ok());
 }
 
+/// A broker takes its index files for what its configuration says, so both sizes are always known
+/// where they are not those of the default.
+#[test]
+fn sizes_of_the_index() {
+    let sizes = |text: &str| {
+        let options = options(text);
+        (options.key_index, options.index_slots, options.index_entries)
+    };
+    assert_eq!(sizes("messageIndexEnable=false"), (false, None, None));
+    assert_eq!(sizes("maxHashSlotNum=50"), (true, Some(50), Some(20_000_000)));
+    assert_eq!(sizes("maxIndexNum=200\nmaxHashSlotNum=50"), (true, Some(50), Some(200)));
+    let short = sizes("mappedFileSizeCommitLog=16384");
+    assert_eq!(short, (true, Some(5_000_000), Some(20_000_000)));
+    for text in ["maxHashSlotNum=0", "maxIndexNum=1", "maxIndexNum=200000000"] {
+        assert_eq!(parse(text).unwrap_err().kind(), ErrorKind::Invalid, "{text}");
+    }
+}
+
 #[test]
 fn nothing_said_is_the_default() {
     assert_eq!(options("brokerName=a\nfoo=bar\n"), Options::new());

@@ -22,6 +22,7 @@ mod opening;
 mod output;
 mod progress;
 mod properties;
+mod query;
 mod read;
 mod recover;
 mod report;
@@ -52,6 +53,8 @@ fn run(cli: &Cli, output: &mut Output) -> Outcome<()> {
     match &cli.command {
         Command::Append(args) => append::run(args, output),
         Command::Read(args) => read::run(args, output),
+        Command::Query(args) => query::query(args, output),
+        Command::Get(args) => query::get(args, output),
         Command::Inspect(args) => inspect::run(args, output),
         Command::Disks(args) => disks::run(args, output),
         Command::Clean(args) => clean::run(args, output),

@@ -111,6 +111,21 @@ pub fn time_text(time_ms: i64) -> String {
     }
 }
 
+/// A time as people write it: RFC 3339, a blank for the T will do, or milliseconds since 1970.
+///
+/// # Errors
+/// What it must be.
+pub fn time_ms(text: &str) -> Result<i64, String> {
+    if let Ok(time) = text.parse() {
+        return Ok(time);
+    }
+    let time = humantime::parse_rfc3339_weak(text).ok();
+    let since = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    since.and_then(|since| i64::try_from(since.as_millis()).ok()).ok_or_else(|| {
+        "a time is written as in 2026-11-30T08:00:00Z, or in milliseconds since 1970".to_owned()
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -123,6 +138,17 @@ mod tests {
         assert_eq!(time_text(253_402_300_800_000), "253402300800000 ms");
         assert_eq!(time_text(i64::MAX), "9223372036854775807 ms");
         assert_eq!(time_text(-1), "-1 ms");
+    }
+
+    #[test]
+    fn times_are_read_as_they_are_shown() {
+        for time in [0, 1_700_000_000_123, 253_402_300_799_999] {
+            assert_eq!(time_ms(&time_text(time)), Ok(time));
+            assert_eq!(time_ms(&time.to_string()), Ok(time));
+        }
+        assert_eq!(time_ms("2023-11-14 22:13:20"), Ok(1_700_000_000_000));
+        assert_eq!(time_ms("-5"), Ok(-5));
+        assert!(time_ms("yesterday").is_err() && time_ms("").is_err());
     }
 
     #[test]

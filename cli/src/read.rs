@@ -7,22 +7,23 @@ use std::time::Instant;
 use clap::{Args, value_parser};
 use indicatif::{HumanBytes, HumanCount};
 use serde_json::json;
-use spanlog::{ErrorKind, MessageView, QueueOffset, QueueReport, Store};
+use spanlog::{ErrorKind, MessageView, QueueReport, Store, TagFilter};
 
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::Interrupt;
-use crate::message::{MessageLine, text_line};
+use crate::message::{MessageLine, text_line, time_ms};
 use crate::opening::StoreArgs;
 use crate::output::Output;
 use crate::progress::{self, Unit};
 
-use merge::{Merge, Step};
+use merge::{Begin, Merge, Step};
 
 const AFTER_HELP: &str = "\
 Examples:
   spanlog read --root /data/log --topic orders --queue 0 --from 100 --count 10
   spanlog read --root /data/log --topic orders --json | jq -r .body
   spanlog read --root /data/log --topic web --queue 0 --bodies > copy.log
+  spanlog read --root /data/log --topic orders --tags 'paid || shipped' --from-time 2026-11-30T08:00:00Z
   spanlog read --root /data/log --verify --summary
 
 Each message in JSON is one object on a line:
@@ -45,6 +46,14 @@ pub struct ReadArgs {
     /// Begins each queue at this offset [default: its first message]
     #[arg(long, value_name = "OFFSET")]
     pub from: Option<u64>,
+    /// Begins each queue with the first message stored at this time or later: RFC 3339 as in
+    /// 2026-11-30T08:00:00Z, or milliseconds since 1970
+    #[arg(long, value_name = "TIME", value_parser = time_ms, allow_hyphen_values = true,
+        conflicts_with = "from")]
+    pub from_time: Option<i64>,
+    /// Only messages with one of these tags, as in 'paid || shipped'
+    #[arg(long, value_name = "TAGS", value_parser = TagFilter::parse, default_value = "*")]
+    pub tags: TagFilter,
     /// Ends after so many messages
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
     pub count: Option<u64>,
@@ -114,6 +123,14 @@ impl ReadArgs {
         Err(spanlog::Error::new(ErrorKind::Invalid, what).at(store.root()).into())
     }
 
+    fn begin(&self) -> Begin {
+        match (self.from, self.from_time) {
+            (Some(offset), _) => Begin::Offset(offset),
+            (None, Some(time)) => Begin::Time(time),
+            (None, None) => Begin::First,
+        }
+    }
+
     fn read_all(
         &self,
         store: &Store,
@@ -126,7 +143,7 @@ impl ReadArgs {
         let shown = output.shows_progress() && self.summary;
         let wanted = self.count.unwrap_or(u64::MAX);
         let bar = progress::bar(shown, Unit::Count, Some(total.min(wanted)), "reading");
-        let mut merge = Merge::new(store, queues, self.from.map(QueueOffset::new), self.verify);
+        let mut merge = Merge::new(store, queues, self.begin(), &self.tags, self.verify)?;
         while tally.messages < wanted && !interrupt.is_asked() {
             match merge.next(|view| self.show(view, tally, output))? {
                 Step::Message(shown) => shown?,

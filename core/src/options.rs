@@ -186,7 +186,8 @@ pub struct Options {
     /// with segments of 1 GiB, as RocketMQ, and fewer with shorter ones; what a store has is kept
     /// then. Another number builds the index anew.
     pub index_slots: Option<u32>,
-    /// Number of entries in an index file, likewise. Default nothing: four for each slot.
+    /// Number of entries in an index file, likewise. Default nothing: 20,000,000 with segments of
+    /// 1 GiB.
     pub index_entries: Option<u32>,
     /// When appended bytes are flushed. Default asynchronous, every 500 ms or 16 MiB.
     pub durability: Durability,

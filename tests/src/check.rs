@@ -1,7 +1,7 @@
 //! Compares a store with the model of what must be in it.
 
 use spanlog::{
-    Batch, ErrorKind, MessageView, Position, QueueOffset, ReadLimits, ReadStatus, Store,
+    Batch, ErrorKind, KeyQuery, MessageView, Position, QueueOffset, ReadLimits, ReadStatus, Store,
 };
 
 use crate::model::{Entry, Model};
@@ -149,6 +149,29 @@ pub fn position(store: &Store, model: &Model, entry: &Entry) -> Checked {
     }
 }
 
+/// Every kept message below `end` is found by its keys, and by no other.
+///
+/// # Errors
+/// What differs.
+pub fn keys(store: &Store, model: &Model, end: u64) -> Checked {
+    let mut topics: Vec<_> = model.lines.iter().map(|(topic, _)| topic).collect();
+    topics.dedup();
+    for topic in topics {
+        for key in ["k", "Aa", "BB", "none"] {
+            let query = KeyQuery { max_messages: 1_000_000, ..KeyQuery::default() };
+            let found = match store.query(topic, key, &query) {
+                // A batch keeps the map of every segment that it found something in.
+                Err(error) if error.kind() == ErrorKind::Full => return Ok(()),
+                found => found.map_err(|error| format!("key {key}: {error}"))?,
+            };
+            let found: Vec<_> = found.iter().map(|stored| stored.position().get()).collect();
+            let expected = model.keyed(topic, key, end);
+            ensure!(found == expected, "{topic}#{key}: {found:?}, expected {expected:?}");
+        }
+    }
+    Ok(())
+}
+
 /// Everything there is: call it when all is caught up, so that queues end at `end`.
 ///
 /// # Errors
@@ -160,6 +183,7 @@ pub fn everything(store: &Store, model: &Model, step: usize) -> Checked {
         queue(store, model, line, end, step)?;
         statuses(store, model, line, end)?;
     }
+    keys(store, model, end)?;
     for entry in &model.log {
         position(store, model, entry)?;
     }

@@ -17,6 +17,8 @@ pub struct Entry {
     pub body: Vec<u8>,
     /// What consumers filter by.
     pub tag: Option<&'static str>,
+    /// What it is found by.
+    pub keys: &'static [&'static str],
     /// The clock when it was stored.
     pub store_ms: i64,
     /// Whether the append returned without error. Otherwise it may be there or not.
@@ -110,6 +112,18 @@ impl Model {
         self.log[first..]
             .iter()
             .filter(move |entry| entry.line == line && entry.offset.is_some() && entry.end() <= end)
+    }
+
+    /// Where the kept messages of a topic with a key lie, below `end`, newest first.
+    #[must_use]
+    pub fn keyed(&self, topic: &str, key: &str, end: u64) -> Vec<u64> {
+        let is_one = |entry: &&Entry| {
+            entry.position >= self.start
+                && entry.end() <= end
+                && self.lines[entry.line].0 == topic
+                && entry.keys.contains(&key)
+        };
+        self.log.iter().rev().filter(is_one).map(|entry| entry.position).collect()
     }
 
     /// The first offset kept and the next to come, of what lies below `end`.

@@ -116,8 +116,12 @@ struct Draft {
     line: usize,
     bodies: Vec<Vec<u8>>,
     tag: Option<&'static str>,
+    keys: &'static [&'static str],
     prepared: bool,
 }
+
+/// What messages are found by: of `Aa` and `BB` only the texts differ, not their hashes.
+const KEYS: [&[&str]; 4] = [&[], &["k"], &["k", "Aa"], &["BB"]];
 
 impl Draft {
     fn draw(world: &mut World, count: usize) -> Self {
@@ -132,14 +136,15 @@ impl Draft {
         };
         let bodies = (0..count).map(|at| body(rng, at)).collect();
         let tag = [None, Some("TagA"), Some("BB")][rng.usize(..3)];
-        Self { line, bodies, tag, prepared: rng.u8(..) < 12 }
+        let keys = KEYS[rng.usize(..KEYS.len())];
+        Self { line, bodies, tag, keys, prepared: rng.u8(..) < 12 }
     }
 
     fn messages<'a>(&'a self, lines: &'a [(String, u32)]) -> Vec<Message<'a>> {
         let (topic, queue) = &lines[self.line];
         let message = |body: &'a Vec<u8>| {
             let mut message = Message::new(topic, *queue, body);
-            message.tags = self.tag;
+            (message.tags, message.keys) = (self.tag, self.keys);
             if self.prepared {
                 message.sys_flag = sys_flag::PREPARED;
             }
@@ -170,8 +175,9 @@ impl Draft {
         let store_ms = world.clock.now_ms();
         for (body, &size) in self.bodies.iter().zip(sizes) {
             let offset = (!self.prepared).then(|| world.model.next[self.line]);
-            let (line, body, tag) = (self.line, body.clone(), self.tag);
-            world.model.push(Entry { line, offset, position, size, body, tag, store_ms, certain });
+            let (line, body, tag, keys) = (self.line, body.clone(), self.tag, self.keys);
+            let entry = Entry { line, offset, position, size, body, tag, keys, store_ms, certain };
+            world.model.push(entry);
             position += size;
         }
     }
@@ -407,8 +413,9 @@ fn lose_queues(world: &mut World) -> Checked {
     } else {
         world.crash(false);
     }
-    world.note("the queues are deleted");
-    world.mem.lose(&std::path::Path::new(ROOT).join("consumequeue"));
+    let lost = if world.rng.bool() { "consumequeue" } else { "index" };
+    world.note(format!("{lost} is deleted"));
+    world.mem.lose(&std::path::Path::new(ROOT).join(lost));
     world.open(false)
 }
 

@@ -255,6 +255,7 @@ impl World {
             check::queue(&store, &seen, line, end, 7)
                 .map_err(|what| format!("read-only: {what}"))?;
         }
+        check::keys(&store, &seen, end).map_err(|what| format!("read-only: {what}"))?;
         drop(store);
         ensure!(self.disk.changes() == before, "a read-only open changed something");
         Ok(())
@@ -419,6 +420,8 @@ fn options(rng: &mut Rng, segment_len: u64) -> Options {
         .placement(Placement::ALL[rng.usize(..3)])
         .segment_len_bytes(segment_len)
         .queue_file_len_bytes(20 * rng.u64(10..=100))
+        .index_slots(Some(rng.u32(1..=20)))
+        .index_entries(Some(rng.u32(2..=60)))
         .durability(durability)
         .retention_ms(retention_ms)
         .forced_clean(rng.bool())

@@ -4,8 +4,8 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 use spanlog::{
-    Batch, Error, ErrorKind, MessageView, Position, QueueOffset, QueueReport, ReadLimits,
-    ReadStatus, Result, Store,
+    Batch, Boundary, Error, ErrorKind, MessageView, Position, QueueOffset, QueueReport, ReadLimits,
+    ReadStatus, Result, Store, TagFilter,
 };
 
 /// What comes next.
@@ -18,10 +18,32 @@ pub enum Step<T> {
     End,
 }
 
+/// Where each queue begins.
+#[derive(Clone, Copy, Debug)]
+pub enum Begin {
+    /// With its first message.
+    First,
+    /// At this offset.
+    Offset(u64),
+    /// With the first message that was stored at this time or later, in milliseconds.
+    Time(i64),
+}
+
+impl Begin {
+    fn offset(self, store: &Store, row: &QueueReport) -> Result<QueueOffset> {
+        match self {
+            Self::First => Ok(row.bounds.min),
+            Self::Offset(offset) => Ok(QueueOffset::new(offset)),
+            Self::Time(time) => store.offset_at(&row.topic, row.queue, time, Boundary::Lower),
+        }
+    }
+}
+
 /// A stream over several queues.
 #[derive(Debug)]
 pub struct Merge<'a> {
     store: &'a Store,
+    filter: &'a TagFilter,
     cursors: Vec<Cursor<'a>>,
     /// The first message of each queue that has one.
     heads: BinaryHeap<Reverse<(Position, usize)>>,
@@ -40,21 +62,25 @@ struct Cursor<'a> {
 }
 
 impl<'a> Merge<'a> {
-    /// Begins each queue at `from`, or at its first message. With `is_checked`, checksums are
-    /// checked, and what cannot be read is a step of its own rather than the end.
+    /// Only messages that the filter wants. With `is_checked`, checksums are checked, and what
+    /// cannot be read is a step of its own rather than the end.
+    ///
+    /// # Errors
+    /// What the store says where a queue begins.
     pub fn new(
         store: &'a Store,
         queues: &'a [QueueReport],
-        from: Option<QueueOffset>,
+        begin: Begin,
+        filter: &'a TagFilter,
         is_checked: bool,
-    ) -> Self {
+    ) -> Result<Self> {
         let cursor = |row: &'a QueueReport| {
-            let next = from.unwrap_or(row.bounds.min);
-            Cursor { row, next, batch: None, given: 0 }
+            let next = begin.offset(store, row)?;
+            Ok(Cursor { row, next, batch: None, given: 0 })
         };
-        let cursors: Vec<_> = queues.iter().map(cursor).collect();
+        let cursors: Vec<_> = queues.iter().map(cursor).collect::<Result<_>>()?;
         let empty = (0..cursors.len()).collect();
-        Self { store, cursors, heads: BinaryHeap::new(), empty, is_checked }
+        Ok(Self { store, filter, cursors, heads: BinaryHeap::new(), empty, is_checked })
     }
 
     /// Gives the next message to `visit`.
@@ -64,7 +90,7 @@ impl<'a> Merge<'a> {
     pub fn next<T>(&mut self, visit: impl FnOnce(&MessageView<'_>) -> T) -> Result<Step<T>> {
         while let Some(&at) = self.empty.last() {
             let cursor = &mut self.cursors[at];
-            let head = match cursor.fetch(self.store) {
+            let head = match cursor.fetch(self.store, self.filter) {
                 Ok(head) => head,
                 Err(error) if self.is_checked && is_local(&error) => {
                     cursor.next += 1;
@@ -112,11 +138,12 @@ impl Cursor<'_> {
     }
 
     /// Reads on, up to where the queue ended when reading began.
-    fn fetch(&mut self, store: &Store) -> Result<Option<Position>> {
+    fn fetch(&mut self, store: &Store, filter: &TagFilter) -> Result<Option<Position>> {
         loop {
             self.batch = None;
             let (topic, queue) = (&self.row.topic, self.row.queue);
-            let batch = store.read(topic, queue, self.next, ReadLimits::default())?;
+            let limits = ReadLimits::default();
+            let batch = store.read_filtered(topic, queue, self.next, filter, limits)?;
             let asked = std::mem::replace(&mut self.next, batch.next());
             let bounds = batch.bounds();
             match batch.status() {

@@ -48,7 +48,8 @@ impl Opening {
             self.disk.remove(&path)?;
             self.disk.sync_dir(&own_dir(&self.root))?;
         }
-        KeyIndex::open(shelf, catalogue.as_ref(), known.clean, start)
+        let is_own = known.marks.is_some();
+        KeyIndex::open(shelf, catalogue.as_ref(), known.clean, start, is_own)
     }
 }
 

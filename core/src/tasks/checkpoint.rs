@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use crate::checkpoint::{Ledger, encode_catalogue};
-use crate::derived::KeySync;
+use crate::derived::Catalogue;
 use crate::directory::OWN_DIR;
 use crate::error::{ErrorKind, Result};
 use crate::tasks::{Engine, Next, Step};
@@ -66,9 +66,9 @@ impl CheckpointStep {
     /// Makes the key index durable and writes down how far it goes, after the ledger: with that it
     /// is judged whether it fits the log. Returns the store time of the last entry in a full file.
     /// A failure costs no more than reading the log again, so the queues go on.
-    fn write_keys(engine: &Engine, keys: KeySync) -> Option<i64> {
+    fn write_keys(engine: &Engine, catalogue: Catalogue) -> Option<i64> {
         let write = || {
-            let catalogue = engine.keys.sync(keys)?;
+            engine.keys.sync()?;
             if !engine.patchy {
                 let path = engine.root.join(OWN_DIR).join(CATALOGUE);
                 engine.disk.replace(&path, &encode_catalogue(&catalogue))?;

@@ -143,8 +143,8 @@ impl KeyIndex {
     /// The index as the catalogue knows it. `is_clean`: nothing was added since, or by somebody
     /// who ended in order. What lies above is added by the writer.
     ///
-    /// Without a catalogue that fits, a store that is open for writing begins anew at `start`; one
-    /// that is not takes the files as it finds them.
+    /// Without a catalogue that fits, a store that is open for writing begins anew at `start`. One
+    /// that is not takes the files of RocketMQ as it finds them; its own it does not believe then.
     ///
     /// # Errors
     /// What the disk says.
@@ -153,6 +153,7 @@ impl KeyIndex {
         catalogue: Option<&Catalogue>,
         is_clean: bool,
         start: Position,
+        is_own: bool,
     ) -> Result<Self> {
         if let Some(known) = catalogue {
             shelf.shape = known.shape;
@@ -165,6 +166,7 @@ impl KeyIndex {
         }
         match shelf.access {
             Access::Write => Ok(Self::with(shelf, Vec::new(), start, Coverage::Below)),
+            Access::Read if is_own => Ok(Self::none(shelf)),
             Access::Read => {
                 let files = foreign_files(&shelf)?;
                 Ok(Self::with(shelf, files, Position::new(u64::MAX), Coverage::Between))
@@ -276,43 +278,45 @@ impl KeyIndex {
         Ok(gone.len())
     }
 
-    /// What a flush has to make durable; nothing while so little was added that it can wait.
+    /// What the files hold now, to be made durable; nothing while so little was added that it can
+    /// wait.
     #[must_use]
-    pub fn begin_sync(&self, at_once: bool) -> Option<KeySync> {
+    pub fn begin_sync(&self, at_once: bool) -> Option<Catalogue> {
         let (done, synced) = (self.done(), self.synced.load(Ordering::Relaxed));
         let waits = !at_once && done.get().saturating_sub(synced) < SYNC_BYTES;
         if !self.is_kept() || waits || done.get() == synced || self.failed.load(Ordering::Acquire) {
             return None;
         }
-        let mut writer = self.writer();
+        let writer = self.writer();
         let position = writer.done();
-        let (dirty, files) = writer.take_dirty();
+        let files = self.shared.files().iter().map(|file| file.summary()).collect();
         let full_ms = self.shared.full_ms.load(Ordering::Relaxed);
         let shape = self.shared.shelf.shape;
-        Some(KeySync { dirty, catalogue: Catalogue { position, shape, full_ms, files } })
+        Some(Catalogue { position, shape, full_ms, files })
     }
 
-    /// Makes it durable; then the catalogue may be written.
+    /// Makes everything that was added so far durable; then a catalogue of before may be written.
     ///
     /// # Errors
     /// What the disk says. After a failed flush nothing is written down any more: the next opening
     /// goes on from the catalogue before.
-    pub fn sync(&self, mut pending: KeySync) -> Result<Catalogue> {
-        while let Some(file) = pending.dirty.pop() {
+    pub fn sync(&self) -> Result<()> {
+        let mut dirty = self.writer().take_dirty();
+        while let Some(file) = dirty.pop() {
             let files = self.shared.files();
             if !files.iter().any(|own| Arc::ptr_eq(own, &file)) {
                 continue;
             }
             if let Err(error) = file.segment.file() {
-                pending.dirty.push(file);
-                self.writer().put_back(pending.dirty);
+                dirty.push(file);
+                self.writer().put_back(dirty);
                 return Err(error);
             }
             let synced = file.segment.sync();
             file.segment.close_file();
             synced.inspect_err(|_| self.failed.store(true, Ordering::Release))?;
         }
-        Ok(pending.catalogue)
+        Ok(())
     }
 
     /// Forgets all files, which are damaged: they are built anew from `start` on, or not used again
@@ -339,13 +343,6 @@ impl KeyIndex {
     pub fn note_synced(&self, catalogue: &Catalogue) {
         self.synced.store(catalogue.position.get(), Ordering::Relaxed);
     }
-}
-
-/// A flush that is under way.
-#[derive(Debug)]
-pub struct KeySync {
-    dirty: Vec<Arc<IndexFile>>,
-    catalogue: Catalogue,
 }
 
 /// Files of somebody else, and the ranges of the log before, between and behind them.

@@ -15,5 +15,5 @@ mod writer;
 
 pub use file::{IndexFile, Shape, Summary};
 pub use hash::{KeyKind, KeySeed, hash_message, hash_record};
-pub use index::{Catalogue, KeyIndex, KeyShelf, KeySync, Source};
+pub use index::{Catalogue, KeyIndex, KeyShelf, Source};
 pub use writer::KeyWriter;

@@ -16,7 +16,7 @@ fn shelf(disk: &Arc<MemDisk>, access: Access) -> KeyShelf {
 }
 
 fn opened(disk: &Arc<MemDisk>, catalogue: Option<&Catalogue>) -> KeyIndex {
-    KeyIndex::open(shelf(disk, Access::Write), catalogue, false, Position::ZERO).unwrap()
+    KeyIndex::open(shelf(disk, Access::Write), catalogue, false, Position::ZERO, true).unwrap()
 }
 
 /// Record `n` stands at `100 * n`, is stored `n` seconds after the first, and has two hashes: its
@@ -36,8 +36,8 @@ fn add(index: &KeyIndex, numbers: impl IntoIterator<Item = u64>) -> Result<()> {
 }
 
 fn synced(index: &KeyIndex) -> Catalogue {
-    let pending = index.begin_sync(true).expect("something was added");
-    let catalogue = index.sync(pending).unwrap();
+    let catalogue = index.begin_sync(true).expect("something was added");
+    index.sync().unwrap();
     index.note_synced(&catalogue);
     catalogue
 }
@@ -82,7 +82,7 @@ fn bytes_are_those_of_the_format() {
     let disk = Arc::new(MemDisk::new());
     let mut shelf = shelf(&disk, Access::Write);
     shelf.shape = Shape { slots: 10, entries: 4 };
-    let index = KeyIndex::open(shelf, None, true, Position::ZERO).unwrap();
+    let index = KeyIndex::open(shelf, None, true, Position::ZERO, true).unwrap();
     let first = Position::new(0x4000_0000);
     {
         let mut writer = index.writer();
@@ -177,6 +177,19 @@ fn a_loss_of_power_takes_what_was_not_flushed() {
     }
 }
 
+/// A checkpoint that failed before it came to the index had taken the files that were not durable
+/// with it: the next catalogue told of slots that nobody had flushed.
+#[test]
+fn a_flush_that_was_given_up_loses_nothing() {
+    let disk = Arc::new(MemDisk::new());
+    let index = opened(&disk, None);
+    add(&index, 0..9).unwrap();
+    drop(index.begin_sync(true));
+    let catalogue = synced(&index);
+    let crashed = Arc::new(disk.crash(&mut || false));
+    check(&opened(&crashed, Some(&catalogue)), 0..9);
+}
+
 /// Hazard 83: what cannot be made leaves nothing behind, and adding goes on where it failed.
 #[test]
 fn failed_index_creation_leaves_nothing() {
@@ -234,7 +247,7 @@ fn files_go_with_their_part_of_the_log() {
     // The catalogue is older than the removal: what it names in vain lies below the start.
     let start = Position::new(3900);
     let shelf = shelf(&disk, Access::Write);
-    let next = KeyIndex::open(shelf, Some(&catalogue), true, start).unwrap();
+    let next = KeyIndex::open(shelf, Some(&catalogue), true, start, true).unwrap();
     assert_eq!((next.done().get(), found(&next, 1039).unwrap()), (4000, vec![39]));
 }
 
@@ -282,11 +295,14 @@ fn a_reader_knows_what_files_hold() {
             })
             .collect::<Vec<_>>()
     };
-    let own = KeyIndex::open(shelf(&disk, Access::Read), Some(&catalogue), false, line.start);
+    let own = KeyIndex::open(shelf(&disk, Access::Read), Some(&catalogue), false, line.start, true);
     let own = own.unwrap();
+    let lost = KeyIndex::open(shelf(&disk, Access::Read), None, false, line.start, true).unwrap();
+    assert_eq!(ranges(&lost), [(0, 2000)], "nothing says how far its own files are whole");
     assert_eq!(ranges(&own), [(1200, 2000)]);
     check(&own, 0..12);
-    let foreign = KeyIndex::open(shelf(&disk, Access::Read), None, false, line.start).unwrap();
+    let foreign =
+        KeyIndex::open(shelf(&disk, Access::Read), None, false, line.start, false).unwrap();
     // The last record may have further keys behind the last entry, so it is read again.
     assert_eq!(ranges(&foreign), [(1400, 2000)]);
     check(&foreign, 0..15);
@@ -305,7 +321,7 @@ fn foreign_names_and_files_that_make_no_sense_are_passed_by() {
         let mut damaged = whole.clone();
         damaged[at] ^= 0x11;
         disk.write(&files(&disk)[1], &damaged);
-        let reader = KeyIndex::open(shelf(&disk, Access::Read), None, false, Position::ZERO);
+        let reader = KeyIndex::open(shelf(&disk, Access::Read), None, false, Position::ZERO, false);
         let sources = reader.unwrap().sources(Position::ZERO..Position::new(2500), KeyKind::Key);
         let files = sources.iter().filter(|source| matches!(source, Source::File(_))).count();
         // Not even a count that is one too low may hide an entry.
@@ -315,7 +331,7 @@ fn foreign_names_and_files_that_make_no_sense_are_passed_by() {
     for name in ["note", "2023111422132012x", "202311142213201230"] {
         disk.write(&Path::new("/index").join(name), b"kept");
     }
-    let reader = KeyIndex::open(shelf(&disk, Access::Read), None, false, Position::ZERO);
+    let reader = KeyIndex::open(shelf(&disk, Access::Read), None, false, Position::ZERO, false);
     reader.unwrap();
     let anew = opened(&disk, None);
     add(&anew, 0..3).unwrap();
@@ -359,7 +375,7 @@ fn every_byte_flip_of_a_file() {
     let mut shelf = shelf(&disk, Access::Write);
     // More slots than a byte has values: a hash with another byte is of another slot.
     shelf.shape = Shape { slots: 257, entries: 20 };
-    let index = KeyIndex::open(shelf, None, true, Position::ZERO).unwrap();
+    let index = KeyIndex::open(shelf, None, true, Position::ZERO, true).unwrap();
     add(&index, 0..9).unwrap();
     let path = files(&disk)[0].clone();
     let entry_at = |number: u64| 40 + 4 * 257 + 20 * number;

@@ -76,10 +76,9 @@ impl KeyWriter {
         self.shared.advance(to);
     }
 
-    /// Takes the files that are not durable, and what is known of all.
-    pub(super) fn take_dirty(&mut self) -> (Vec<Arc<IndexFile>>, Vec<Summary>) {
-        let summaries = self.shared.files().iter().map(|file| file.summary()).collect();
-        (std::mem::take(&mut self.dirty), summaries)
+    /// Takes the files that are not durable.
+    pub(super) fn take_dirty(&mut self) -> Vec<Arc<IndexFile>> {
+        std::mem::take(&mut self.dirty)
     }
 
     /// Puts back what could not be flushed for a reason that may pass.

@@ -77,6 +77,12 @@ show read "${store[@]}" --topic packages --count 3 --verify
 say 'Where it lies'
 show inspect "${store[@]}"
 
+say 'Everything is read and compared, and drawn'
+show verify "${store[@]}"
+"$spanlog" map "${store[@]}" --output "$work/map.html" >/dev/null
+grep -q '</html>' "$work/map.html" || fail 'the map is not whole'
+well "$(wc -c <"$work/map.html") bytes of HTML without a script: spanlog map --root ... --output map.html"
+
 say 'Fill the disks: one that is above its mark is skipped, then the oldest segments go'
 skipped='' cleaned=''
 for round in $(seq 1 200); do

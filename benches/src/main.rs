@@ -17,6 +17,7 @@ mod lookup;
 mod read;
 mod rebuild;
 mod reopen;
+mod verify;
 mod wake;
 
 use std::error::Error;
@@ -26,7 +27,7 @@ use std::process::ExitCode;
 use harness::{Figure, Goal, Outcome, Row, Setup, report, write_json};
 
 /// What is measured, in the order in which it is shown.
-const ROWS: [Row; 18] = [
+const ROWS: [Row; 19] = [
     Row { name: "append_128", unit: "msgs/s", goal: Goal::Beat { ratio: 4.0, value: 3.5e6 } },
     Row { name: "append_1k", unit: "msgs/s", goal: Goal::Beat { ratio: 4.0, value: 1.5e6 } },
     Row {
@@ -54,12 +55,13 @@ const ROWS: [Row; 18] = [
         goal: Goal::Beat { ratio: 0.77, value: 0.0 },
     },
     Row { name: "rebuild_4g", unit: "s", goal: Goal::AtMost(4.0) },
+    Row { name: "verify", unit: "B/s", goal: Goal::AtLeast(2e9) },
 ];
 
 /// Which function measures which rows; one may fill several, from one store.
 type Measure = fn(&Setup) -> Outcome<Vec<Figure>>;
 
-const GROUPS: [(&[&str], Measure); 14] = [
+const GROUPS: [(&[&str], Measure); 15] = [
     (&["append_128"], append::small),
     (&["append_1k"], append::large),
     (&["append_1k_two_writers"], append::two_writers),
@@ -74,6 +76,7 @@ const GROUPS: [(&[&str], Measure); 14] = [
     (&["key_lookup", "time_lookup"], lookup::keys_and_times),
     (&["append_1k_two_keys"], append::two_keys),
     (&["rebuild_4g"], rebuild::measure),
+    (&["verify"], verify::measure),
 ];
 
 fn main() -> ExitCode {

@@ -6,7 +6,10 @@ use std::process::ExitCode;
 use clap::{ArgAction, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use crate::failure::Failure;
-use crate::{append, bench, clean, destroy, disks, generate, inspect, query, read, recover};
+use crate::{
+    append, bench, clean, copy, destroy, disks, dump, export, generate, import, inspect, map,
+    query, read, recover, repair, verify,
+};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -21,7 +24,7 @@ durations are ms, s, m, h, d; ratios are 0.75 or 75%.
 
 Exit codes:
    0  done; also when whoever read the output had enough
-   1  anything that is not below
+   1  anything that is not below; verify: the store is damaged; repair: something is left to do
    2  the command line is wrong
    3  invalid    an argument, option or configuration is unusable; also: there is no store
    4  too_large  the message is larger than a limit
@@ -81,6 +84,20 @@ pub enum Command {
     Clean(clean::CleanArgs),
     /// Open the store, recovering it if need be, and tell what was found and done
     Recover(recover::RecoverArgs),
+    /// Read everything and tell what is damaged, and where
+    Verify(verify::VerifyArgs),
+    /// Mend what can be mended; shows its plan, and does it with --apply
+    Repair(repair::RepairArgs),
+    /// Explain a file of a store byte for byte, field by field
+    Dump(dump::DumpArgs),
+    /// Draw the store as an HTML page
+    Map(map::MapArgs),
+    /// Write messages as lines of JSON, bodies exact
+    Export(export::ExportArgs),
+    /// Append what `export` wrote
+    Import(import::ImportArgs),
+    /// Copy the store to other directories or another segment length, and verify the copy
+    Copy(copy::CopyArgs),
     /// Remove the store from all its directories, and nothing else
     Destroy(destroy::DestroyArgs),
     /// Measure appending and reading

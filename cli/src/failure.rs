@@ -23,6 +23,8 @@ pub enum Cause {
     Usage,
     /// Something outside of the store failed.
     Other,
+    /// The store is damaged, which has been told.
+    Damaged,
     /// A signal asked to stop.
     Interrupted,
     /// Whoever read the output had enough. Nothing is said about it.
@@ -55,7 +57,7 @@ impl Cause {
                 STORE_CODES.iter().find(|row| row.0 == kind).map_or(1, |&(_, code)| code)
             }
             Self::Usage => 2,
-            Self::Other | Self::OutputClosedEarly => 1,
+            Self::Other | Self::Damaged | Self::OutputClosedEarly => 1,
             Self::Interrupted => 130,
             Self::OutputClosed => 0,
         }
@@ -67,13 +69,14 @@ impl Cause {
             Self::Store(kind) => kind.name(),
             Self::Usage => "usage",
             Self::Other => "other",
+            Self::Damaged => "damaged",
             Self::Interrupted => "interrupted",
             Self::OutputClosed | Self::OutputClosedEarly => "output_closed",
         }
     }
 
     fn is_quiet(self) -> bool {
-        matches!(self, Self::OutputClosed | Self::OutputClosedEarly)
+        matches!(self, Self::Damaged | Self::OutputClosed | Self::OutputClosedEarly)
     }
 
     /// What a person can do about it.
@@ -118,6 +121,11 @@ impl Failure {
     /// Something outside of the store failed.
     pub fn other(operation: &str, error: &io::Error) -> Self {
         Self::new(Cause::Other, format!("cannot {operation}: {error}"))
+    }
+
+    /// The store is damaged; what it is was told.
+    pub fn damaged() -> Self {
+        Self::new(Cause::Damaged, "the store is damaged")
     }
 
     /// A signal came; `done` says how far the command got.

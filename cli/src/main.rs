@@ -8,15 +8,21 @@ mod args;
 mod bench;
 mod clean;
 mod conf;
+mod copy;
 mod destroy;
 mod directory;
 mod disks;
+mod dump;
+mod explain;
+mod export;
 mod failure;
 mod generate;
+mod import;
 mod inspect;
 mod interrupt;
 mod lines;
 mod logger;
+mod map;
 mod message;
 mod opening;
 mod output;
@@ -25,8 +31,10 @@ mod properties;
 mod query;
 mod read;
 mod recover;
+mod repair;
 mod report;
 mod table;
+mod verify;
 
 use std::process::ExitCode;
 
@@ -59,6 +67,13 @@ fn run(cli: &Cli, output: &mut Output) -> Outcome<()> {
         Command::Disks(args) => disks::run(args, output),
         Command::Clean(args) => clean::run(args, output),
         Command::Recover(args) => recover::run(args, output),
+        Command::Verify(args) => verify::run(args, output),
+        Command::Repair(args) => repair::run(args, output),
+        Command::Dump(args) => dump::run(args, output),
+        Command::Map(args) => map::run(args, output),
+        Command::Export(args) => export::run(args, output),
+        Command::Import(args) => import::run(args, output),
+        Command::Copy(args) => copy::run(args, output),
         Command::Destroy(args) => destroy::run(args, output),
         Command::Bench(args) => bench::run(args, output),
         Command::Completions(args) => generate::completions(args, output),

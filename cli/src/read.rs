@@ -1,6 +1,6 @@
 //! `spanlog read`: messages in the order in which they were appended.
 
-mod merge;
+pub mod merge;
 
 use std::time::Instant;
 

@@ -64,4 +64,7 @@ pub use store::{
     Receipt, Recovery, SegmentReport, Store, Stored, Task, Watch, Watched, Watermarks,
 };
 pub use tasks::{Dropped, Next};
-pub use verify::{Finding, FindingKind, Part, Progress, Verification};
+pub use verify::{
+    Finding, FindingKind, Part, Progress, RepairAction, RepairPlan, Repaired, StoreCopy,
+    Verification,
+};

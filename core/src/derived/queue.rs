@@ -168,6 +168,7 @@ impl Queue {
         }
         if end == 0 {
             self.begin(state, offset);
+            self.fill_before(state, offset);
         } else if offset > end {
             log::warn!("queue {}/{}: no messages {end}..{offset}", self.topic, self.id);
             for _ in end..offset {
@@ -199,6 +200,19 @@ impl Queue {
         state.first = offset;
         self.min.store(offset, Ordering::Release);
         self.written.store(offset, Ordering::Release);
+    }
+
+    /// Units of before that a queue which begins anew leaves in its first file point to nothing
+    /// any more: RocketMQ reads a file from its start.
+    fn fill_before(&self, state: &mut Pending, offset: u64) {
+        let (first, end) = self.files.covered();
+        if first < offset && offset < end {
+            state.first = first;
+            self.written.store(first, Ordering::Release);
+            for _ in first..offset {
+                state.units.extend_from_slice(&Unit::FILLER.encode());
+            }
+        }
     }
 
     /// Never gives out an offset below `floor` again: an empty queue begins there.

@@ -55,6 +55,10 @@ pub struct Fault {
     pub found: Found,
     /// What is wrong.
     pub error: Error,
+    /// The length of a file that could stand in its place, where one could.
+    pub right_len: Option<u64>,
+    /// Another directory holds another segment of the same position.
+    pub is_twin: bool,
 }
 
 impl Inventory {
@@ -93,7 +97,7 @@ impl Inventory {
         }
         inventory.segments.sort_by_key(|found| (found.base, found.directory));
         inventory.set_aside_dropped(start);
-        inventory.set_aside_empty_files();
+        inventory.set_aside_empty_files(segment_len);
         inventory.check_lengths(segment_len);
         inventory.judge_twins(disk)?;
         inventory.find_gaps();
@@ -123,7 +127,7 @@ impl Inventory {
 
     /// A file without bytes is what a crash leaves between making and filling it; behind the
     /// last segment, or beside its twin, it stands for nothing.
-    fn set_aside_empty_files(&mut self) {
+    fn set_aside_empty_files(&mut self, segment_len: Option<u64>) {
         let filled = self.segments.iter().filter(|found| found.len > 0);
         let bases: Vec<_> = filled.map(|found| found.base).collect();
         let last = bases.last().copied();
@@ -137,7 +141,8 @@ impl Inventory {
             } else {
                 let error = Error::new(ErrorKind::Corrupt, "a segment in the middle is empty");
                 let error = error.at(&found.path).with_offset(0);
-                self.faults.push(Fault { found, error });
+                let right_len = segment_len.or(self.segments.first().map(|first| first.len));
+                self.faults.push(Fault { found, error, right_len, is_twin: false });
             }
         }
     }
@@ -149,7 +154,12 @@ impl Inventory {
         for found in std::mem::take(&mut self.segments) {
             match wrong_length(&found, expected) {
                 None => self.segments.push(found),
-                Some(error) => self.faults.push(Fault { found, error }),
+                Some(error) => {
+                    let fits =
+                        LENGTHS.contains(&expected) && found.base.get().is_multiple_of(expected);
+                    let right_len = fits.then_some(expected);
+                    self.faults.push(Fault { found, error, right_len, is_twin: false });
+                }
             }
         }
     }
@@ -200,20 +210,34 @@ impl Inventory {
             disk.remove(path)?;
         }
         for path in &self.spare {
-            let (Some(dir), Some(name)) = (path.parent(), path.file_name()) else { continue };
+            let Some(dir) = path.parent() else { continue };
             if disk.stat(path)?.is_some_and(|stat| stat.len == 0) {
                 disk.remove(path)?;
+                disk.sync_dir(dir)?;
             } else {
-                let aside = dir.join(OWN_DIR).join("aside");
-                disk.make_dir(&aside)?;
-                disk.rename(path, &free_name(disk, &aside.join(name))?)?;
-                disk.sync_dir(&aside)?;
+                set_aside(disk, path)?;
             }
             log::warn!("a segment file that stands for nothing was set aside: {}", path.display());
-            disk.sync_dir(dir)?;
         }
         Ok(())
     }
+}
+
+/// Takes a file out of RocketMQ's sight, into `.spanlog/aside` beside it, durably; says where it
+/// is then.
+///
+/// # Errors
+/// What the disk says.
+pub fn set_aside(disk: &dyn Disk, path: &Path) -> Result<PathBuf> {
+    let dir = path.parent().expect("a segment lies in a directory");
+    let aside = dir.join(OWN_DIR).join("aside");
+    disk.make_dir(&aside)?;
+    let name = aside.join(path.file_name().expect("a segment has a name"));
+    let free = free_name(disk, &name)?;
+    disk.rename(path, &free)?;
+    disk.sync_dir(&aside)?;
+    disk.sync_dir(dir)?;
+    Ok(free)
 }
 
 /// Removes the files of a segment directory that a killed process had not named yet. Only file
@@ -279,7 +303,7 @@ fn lesser_twin(
             );
             let error = Error::new(ErrorKind::Corrupt, text).at(&kept.path);
             let error = error.with_offset(kept.base.get());
-            Ok(Err(Fault { found: other, error }))
+            Ok(Err(Fault { found: other, error, right_len: None, is_twin: true }))
         }
     }
 }

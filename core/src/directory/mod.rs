@@ -14,7 +14,7 @@ use crate::disk::{Disk, PRIVATE_DIR};
 use crate::error::Result;
 use crate::retention::{Pressure, Role, Thresholds, Usage};
 
-pub use inventory::{Fault, Found, Inventory, sweep};
+pub use inventory::{Fault, Found, Inventory, set_aside, sweep};
 pub use registry::{NO_QUEUE_FILES, Registered, Registry, parse_label};
 pub use resolve::{Resolved, Wanted, resolve};
 

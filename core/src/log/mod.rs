@@ -6,6 +6,7 @@
 //! no lock that the writer holds.
 
 mod append;
+mod fill;
 mod flush;
 mod line;
 mod piece;
@@ -17,6 +18,7 @@ mod salvage;
 mod tests;
 
 pub use append::{NextSegment, WritePath};
+pub use fill::{can_fill, fill, save_bytes};
 pub use line::Log;
 pub use piece::Piece;
 pub use poison::Poison;

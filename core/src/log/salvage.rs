@@ -41,7 +41,7 @@ pub fn salvage(
         return Ok(None);
     }
     disk.make_dir(dir)?;
-    let path = free_name(disk, dir, cut)?;
+    let path = free_name(disk, dir, cut, "records")?;
     let file = disk.create(dir, bytes, Allocation::Reserved)?;
     let mut at = 0;
     walk(snapshot, cut, &mut |view| {
@@ -56,10 +56,15 @@ pub fn salvage(
 }
 
 /// A second crash may cut at the same place: earlier savings are never overwritten.
-fn free_name(disk: &dyn Disk, dir: &Path, cut: Position) -> Result<std::path::PathBuf> {
+pub(super) fn free_name(
+    disk: &dyn Disk,
+    dir: &Path,
+    cut: Position,
+    kind: &str,
+) -> Result<std::path::PathBuf> {
     let mut number = 0;
     loop {
-        let path = dir.join(format!("{cut:020}-{number}.records"));
+        let path = dir.join(format!("{:020}-{number}.{kind}", cut.get()));
         if disk.stat(&path)?.is_none() {
             return Ok(path);
         }

@@ -8,7 +8,7 @@ use crate::base::units::{Position, QueueOffset};
 use crate::derived::{KeySeed, hash_message};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Durability;
-use crate::record::{DELAY_TOPIC, Message, Stamp, Transaction, encode, stamp};
+use crate::record::{DELAY_TOPIC, Message, MessageView, Stamp, Transaction, encode, stamp};
 use crate::store::Store;
 use crate::tasks::{FreshUnit, PREPARE_STEP_BYTES};
 
@@ -200,6 +200,40 @@ impl Store {
             return Err(Error::new(ErrorKind::Offline, why.as_str()));
         }
         self.engine.disks.gate().check()
+    }
+}
+
+impl Store {
+    /// Appends a record of another store as it is: only its position is this log's. Its queue
+    /// goes on behind it. For a store that nobody else appends to.
+    pub(crate) fn append_whole(&self, view: &MessageView<'_>) -> Result<()> {
+        self.check_appendable()?;
+        let engine = &self.engine;
+        let queue = engine.queues.find_or_make(view.topic(), view.queue());
+        let (queue_offset, store_ms) = (view.queue_offset(), view.store_ms());
+        let taken = if view.has_queue_unit() { queue_offset + 1 } else { 0 };
+        if view.has_queue_unit() && queue_offset < queue.next() {
+            let text = format!("the queue {}/{} has that offset", view.topic(), view.queue());
+            return Err(Error::new(ErrorKind::Invalid, text)
+                .with_offset(queue_offset)
+                .with_limit(queue.next()));
+        }
+        let mut bytes = view.bytes().to_vec();
+        engine.log.append(
+            &mut bytes,
+            engine.as_ref(),
+            |record, position| {
+                stamp(record, &Stamp { position: position.get(), queue_offset, store_ms });
+            },
+            || queue.advance(taken.saturating_sub(queue.next())),
+        )?;
+        engine.index_bell.ring();
+        Ok(())
+    }
+
+    /// Never gives out an offset below `next` in that queue, which begins there if it is empty.
+    pub(crate) fn begin_queue(&self, topic: &str, queue: u32, next: QueueOffset) {
+        self.engine.queues.raise_next(topic, queue, next);
     }
 }
 

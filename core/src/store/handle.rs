@@ -276,6 +276,11 @@ impl Store {
         self.engine.log.visible()
     }
 
+    /// The log's segments as they are now.
+    pub(crate) fn snapshot(&self) -> crate::segment::Snapshot {
+        self.engine.log.chain().snapshot()
+    }
+
     pub(crate) fn disk(&self) -> Arc<dyn Disk> {
         Arc::clone(&self.engine.disk)
     }

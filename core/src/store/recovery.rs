@@ -82,7 +82,7 @@ impl Known {
     }
 
     /// The end of a log that was closed cleanly by spanlog.
-    fn clean_end(&self) -> Option<Position> {
+    pub(crate) fn clean_end(&self) -> Option<Position> {
         self.marks.filter(|marks| self.clean && marks.clean).map(|marks| marks.flushed)
     }
 }

@@ -111,6 +111,11 @@ impl Survey {
         registry_path(&self.root)
     }
 
+    /// Where bytes are saved before they are cut or written over.
+    pub(crate) fn saved_dir(&self) -> PathBuf {
+        own_dir(&self.root).join("saved")
+    }
+
     /// The file that exists while the store is open.
     pub(crate) fn abort_path(&self) -> PathBuf {
         self.root.join(ABORT)

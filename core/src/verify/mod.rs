@@ -7,7 +7,11 @@
 
 mod files;
 mod finding;
+mod repair;
+mod transfer;
 mod verification;
 
 pub use finding::{Finding, FindingKind, Part, Progress};
+pub use repair::{RepairAction, RepairPlan, Repaired};
+pub use transfer::StoreCopy;
 pub use verification::Verification;

@@ -22,6 +22,9 @@ use crate::verify::{Finding, FindingKind, Part, Progress};
 /// Bytes of the log that one step reads.
 const STEP_BYTES: u64 = 16 << 20;
 
+/// What no derivation can mend.
+pub(super) const TWICE: &str = "two records have one offset in the queue";
+
 const TORN: &str = "what a crash left: the next opening cuts it off";
 const TORN_WITH_RECORDS: &str =
     "what a crash left, with whole records behind it: the next opening saves those and cuts it off";
@@ -54,7 +57,7 @@ const MOST_FINDINGS: usize = 10_000;
 /// ```
 #[derive(Debug)]
 pub struct Verification {
-    pub(super) survey: Survey,
+    survey: Survey,
     scan: Scan,
     audit: Audit,
     furthest: OnceCell<Position>,
@@ -212,6 +215,11 @@ impl Verification {
         self.survey.known.clean
     }
 
+    /// What everything is judged by, once all of it was.
+    pub(super) fn outcome(&self) -> Option<(&Survey, Walked)> {
+        (self.stage == Stage::Done).then_some((&self.survey, self.walked))
+    }
+
     fn progress(&self) -> Progress {
         let last = self.survey.snapshot.last().map_or(self.survey.start, |last| last.end());
         let (part, done, total) = match self.stage {
@@ -300,6 +308,10 @@ impl Verification {
         if *stop == Stop::LastSegment {
             return self.end_log(at);
         }
+        if *stop == Stop::Nothing && self.survey.known.clean_end() == Some(at) {
+            self.tell_tail(at, false, false)?;
+            return self.end_log(at);
+        }
         let survey = &self.survey;
         let (known, snapshot, queues) = (&survey.known, &survey.snapshot, &survey.queues);
         let judge = Judge { known, snapshot, queues, furthest: &self.furthest };
@@ -353,7 +365,8 @@ impl Verification {
         self.walked = Walked { end, last: self.scan.last() };
         self.stage = Stage::Queues;
         let mut should_reach = self.survey.known.flushed();
-        if self.survey.known.clean {
+        // Without a mark of its own, what queues point to says where a closed log ended.
+        if self.survey.known.clean && self.survey.known.marks.is_none() {
             should_reach = should_reach.max(self.survey.queues.furthest()?);
         }
         if end < should_reach {
@@ -366,7 +379,9 @@ impl Verification {
     /// the marks, so they count only where spanlog was the last to write.
     fn tell_lost_front(&mut self, end: Position) -> Result<()> {
         let marks = MarksFile::peek(self.survey.disk.as_ref(), &self.survey.marks_path())?;
-        if let Some(marks) = marks.filter(|marks| marks.start < self.survey.start) {
+        let known = self.survey.faults.first().map(|fault| fault.found.base);
+        let is_told = known.is_some_and(|base| base < self.survey.start);
+        if let Some(marks) = marks.filter(|marks| marks.start < self.survey.start && !is_told) {
             let text = "the first segments that are kept are missing";
             let is_damage = marks.flushed == end && !self.survey.options.allow_offline;
             let finding = Finding::new(FindingKind::Missing, &self.survey.root, text);
@@ -455,7 +470,7 @@ fn queue_finding(misfit: Misfit) -> Finding {
         Wrong::Missing => (FindingKind::Unit, "records have no unit in their queue"),
         Wrong::Differs => (FindingKind::Unit, "the queue's unit is not that of its record"),
         Wrong::Stray => (FindingKind::Unit, "the queue's unit points to no record of its queue"),
-        Wrong::Twice => (FindingKind::Unit, "two records have one offset in the queue"),
+        Wrong::Twice => (FindingKind::Unit, TWICE),
         Wrong::Leftover => (FindingKind::Leftover, "bytes behind the queue's end that are no unit"),
         Wrong::File => (FindingKind::QueueFile, "the queue's file cannot be used"),
     };

@@ -6,8 +6,8 @@ use std::hint::black_box;
 use std::io::Write as _;
 use std::thread;
 
-use spanlog::Message;
 use spanlog::base::crc::checksum;
+use spanlog::{Durability, Message, Options};
 
 use crate::harness::{Figure, Outcome, Setup, Side, per_second};
 use crate::load::{QUEUES, append, body, message, record, store};
@@ -94,13 +94,15 @@ fn figure(
 
 /// Messages per second into a new store, until the queues are readable.
 pub fn singles(setup: &Setup, count: u64, body: &[u8]) -> Outcome<f64> {
-    in_new_store(setup, count, |store| append(store, count, body))
+    in_new_store(setup, setup.sizes.options_without_keys(), count, |store| {
+        append(store, count, body)
+    })
 }
 
 fn doubles(setup: &Setup, count: u64, body: &[u8]) -> Outcome<f64> {
     let half =
         |store: &spanlog::Store| append(store, count / 2, body).map_err(|error| error.to_string());
-    in_new_store(setup, count, |store| {
+    in_new_store(setup, setup.sizes.options_without_keys(), count, |store| {
         thread::scope(|scope| {
             let other = scope.spawn(|| half(store));
             half(store)?;
@@ -112,7 +114,7 @@ fn doubles(setup: &Setup, count: u64, body: &[u8]) -> Outcome<f64> {
 
 /// Messages per second with so many keys, until queues and key index have all.
 fn keyed(setup: &Setup, count: u64, body: &[u8], keys: usize) -> Outcome<f64> {
-    in_new_store(setup, count, |store| {
+    in_new_store(setup, setup.sizes.options(), count, |store| {
         let mut texts = [String::new(), String::new()];
         for number in 0..count {
             for (text, kind) in texts.iter_mut().zip(["order", "customer"]) {
@@ -129,7 +131,7 @@ fn keyed(setup: &Setup, count: u64, body: &[u8], keys: usize) -> Outcome<f64> {
 }
 
 fn in_batches(setup: &Setup, count: u64, body: &[u8]) -> Outcome<f64> {
-    in_new_store(setup, count, |store| {
+    in_new_store(setup, setup.sizes.options_without_keys(), count, |store| {
         for number in 0..count / BATCH {
             let queue = (number % u64::from(QUEUES)) as u32;
             let batch: [_; BATCH as usize] = std::array::from_fn(|_| message(queue, body));
@@ -141,11 +143,12 @@ fn in_batches(setup: &Setup, count: u64, body: &[u8]) -> Outcome<f64> {
 
 fn in_new_store(
     setup: &Setup,
+    options: Options,
     count: u64,
     work: impl FnOnce(&spanlog::Store) -> Outcome<()>,
 ) -> Outcome<f64> {
     let root = setup.dir.join("store");
-    let store = store(&root, setup.sizes.options())?;
+    let store = store(&root, options)?;
     let rate = per_second(count, || {
         work(&store)?;
         Ok(store.catch_up()?)
@@ -157,7 +160,8 @@ fn in_new_store(
 
 fn durable_batches(setup: &Setup, body: &[u8]) -> Outcome<f64> {
     let root = setup.dir.join("store");
-    let store = store(&root, setup.sizes.durable_options())?;
+    let options = setup.sizes.options_without_keys().durability(Durability::Group);
+    let store = store(&root, options)?;
     let groups = setup.sizes.groups;
     let rate = per_second(groups * GROUP, || {
         for number in 0..groups {

@@ -94,7 +94,13 @@ impl Sizes {
         Options::new().segment_len_bytes(self.segment_bytes)
     }
 
-    /// The same with groups that are durable when an append returns.
+    /// The same without the key index, for what is compared with one `write` per message: complete
+    /// records, queue units and publication.
+    pub fn options_without_keys(&self) -> Options {
+        self.options().key_index(false)
+    }
+
+    /// As [`Sizes::options`], with groups that are durable when an append returns.
     pub fn durable_options(&self) -> Options {
         self.options().durability(Durability::Group)
     }

@@ -142,13 +142,16 @@ impl Store {
     #[inline]
     fn put_draft(&self, messages: &[Message<'_>], draft: &mut Draft) -> Result<Receipt> {
         let now_ms = self.engine.clock.now_ms();
-        let seed = KeySeed::of(messages[0].topic);
+        let (is_indexed, seed) = (self.engine.keys.is_kept(), KeySeed::of(messages[0].topic));
         for message in messages {
             let id = self.ids.next(now_ms);
             let start = draft.bytes.len();
             let len = encode(message, &self.encoding, &id, &mut draft.bytes)?;
             let tag_code = message.tags.map_or(0, |tags| i64::from(java_hash(tags)));
-            let hashes = hash_message(seed, message, &id, &mut draft.hashes);
+            let hashes = match is_indexed {
+                true => hash_message(seed, message, &id, &mut draft.hashes),
+                false => 0,
+            };
             draft.records.push(Drafted { range: start..start + len, tag_code, hashes });
         }
         let first = &messages[0];

@@ -62,7 +62,8 @@ impl<T> Handle<T> {
         }
     }
 
-    fn is_inherited(&self) -> bool {
+    /// Whether it was opened before this process was forked off.
+    pub fn is_inherited(&self) -> bool {
         self.forks != FORKS.load(Ordering::Relaxed)
     }
 }

@@ -11,7 +11,9 @@ mod draft;
 mod errors;
 mod handle;
 mod message;
+mod operating;
 mod options;
+mod queue;
 mod receipt;
 mod reports;
 mod store;
@@ -35,7 +37,9 @@ mod _spanlog {
     #[pymodule_export]
     use super::handle::note_fork;
     #[pymodule_export]
-    use super::message::Message;
+    use super::message::{Message, QueueRecord};
+    #[pymodule_export]
+    use super::queue::{Queue, QueueReader};
     #[pymodule_export]
     use super::receipt::Receipt;
     #[pymodule_export]

@@ -188,23 +188,85 @@ impl Message {
         view: *mut ffi::Py_buffer,
         flags: c_int,
     ) -> PyResult<()> {
-        if view.is_null() {
-            return Err(PyBufferError::new_err("there is no view to fill"));
-        }
-        let body = slf.get().view().body();
-        let len = ffi::Py_ssize_t::try_from(body.len())?;
-        // SAFETY: the view is writable (above). `PyBuffer_FillInfo` takes a reference to the
-        // message, which owns the bytes and never changes them, and refuses a writable view.
-        let filled = unsafe {
-            ffi::PyBuffer_FillInfo(
-                view,
-                slf.as_ptr(),
-                body.as_ptr().cast_mut().cast(),
-                len,
-                1,
-                flags,
-            )
-        };
-        if filled == 0 { Ok(()) } else { Err(PyErr::fetch(slf.py())) }
+        // SAFETY: the view is the interpreter's; a frozen message owns its body and never
+        // changes it.
+        unsafe { lend(slf.as_any(), slf.get().view().body(), view, flags) }
     }
+}
+
+/// A record of a queue. It is a read-only buffer of its bytes, as a message is.
+#[pyclass(frozen, module = "spanlog")]
+pub struct QueueRecord(pub spanlog::QueueRecord);
+
+#[pymethods]
+impl QueueRecord {
+    /// Its bytes, copied; `memoryview(record)` is it without a copy.
+    #[getter]
+    fn body<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &self.0.payload)
+    }
+
+    /// Where it begins on the queue's line.
+    #[getter]
+    fn position(&self) -> u64 {
+        self.0.position.get()
+    }
+
+    /// Where it ends: committing up to there commits it.
+    #[getter]
+    fn end(&self) -> u64 {
+        self.0.end.get()
+    }
+
+    /// How many records were pushed before it.
+    #[getter]
+    fn number(&self) -> u64 {
+        self.0.number
+    }
+
+    fn __bytes__<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        self.body(py)
+    }
+
+    fn __len__(&self) -> usize {
+        self.0.payload.len()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<spanlog.QueueRecord {} body={} bytes>", self.0.number, self.__len__())
+    }
+
+    /// # Safety
+    /// As for a message.
+    unsafe fn __getbuffer__(
+        slf: Bound<'_, Self>,
+        view: *mut ffi::Py_buffer,
+        flags: c_int,
+    ) -> PyResult<()> {
+        // SAFETY: the view is the interpreter's; a frozen record owns its bytes and never changes
+        // them.
+        unsafe { lend(slf.as_any(), &slf.get().0.payload, view, flags) }
+    }
+}
+
+/// Fills a read-only view of bytes that `owner` keeps.
+///
+/// # Safety
+/// `view` is null or points to a `Py_buffer` that may be written. `owner` keeps the bytes where
+/// they are, unchanged, for as long as it lives.
+unsafe fn lend(
+    owner: &Bound<'_, PyAny>,
+    bytes: &[u8],
+    view: *mut ffi::Py_buffer,
+    flags: c_int,
+) -> PyResult<()> {
+    if view.is_null() {
+        return Err(PyBufferError::new_err("there is no view to fill"));
+    }
+    let len = ffi::Py_ssize_t::try_from(bytes.len())?;
+    let start = bytes.as_ptr().cast_mut().cast();
+    // SAFETY: the caller vouches for view and bytes. `PyBuffer_FillInfo` takes a reference to the
+    // owner for as long as the view lives, and refuses a writable one.
+    let filled = unsafe { ffi::PyBuffer_FillInfo(view, owner.as_ptr(), start, len, 1, flags) };
+    if filled == 0 { Ok(()) } else { Err(PyErr::fetch(owner.py())) }
 }

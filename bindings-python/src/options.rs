@@ -13,7 +13,7 @@ use crate::errors::raised;
 
 /// The marks of a disk: any object with these attributes, as `spanlog.Thresholds` has them.
 #[derive(FromPyObject)]
-struct Marks {
+pub struct Marks {
     clean: f64,
     force: f64,
     refuse: f64,
@@ -51,7 +51,8 @@ pub fn named<T: FromStr<Err = spanlog::Error>>(text: &str) -> PyResult<T> {
     text.parse().map_err(raised)
 }
 
-fn choice<T: FromStr<Err = spanlog::Error>>(value: &Bound<'_, PyAny>) -> PyResult<T> {
+/// A choice by the name in an object.
+pub fn choice<T: FromStr<Err = spanlog::Error>>(value: &Bound<'_, PyAny>) -> PyResult<T> {
     named(value.extract()?)
 }
 
@@ -96,7 +97,8 @@ pub fn options(
     Ok(options)
 }
 
-fn directories(paths: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<DirectoryOptions>> {
+/// The directories that a list names.
+pub fn directories(paths: Option<&Bound<'_, PyAny>>) -> PyResult<Vec<DirectoryOptions>> {
     let Some(paths) = paths else { return Ok(Vec::new()) };
     if paths.is_instance_of::<PyString>() {
         return Err(PyTypeError::new_err("paths is a list of directories, not one path"));

@@ -12,7 +12,7 @@ use spanlog::{
 type Object<'py> = PyResult<Bound<'py, PyAny>>;
 
 /// A new object of a class of `spanlog.reports`, its fields in order.
-fn object<'py>(py: Python<'py>, class: &str, fields: impl PyCallArgs<'py>) -> Object<'py> {
+pub fn object<'py>(py: Python<'py>, class: &str, fields: impl PyCallArgs<'py>) -> Object<'py> {
     py.import("spanlog.reports")?.getattr(class)?.call1(fields)
 }
 
@@ -146,6 +146,29 @@ pub fn verification<'py>(py: Python<'py>, report: &spanlog::Verification) -> Obj
         report.more_findings(),
     );
     object(py, "Verification", fields)
+}
+
+/// `QueueStat`.
+pub fn queue_stat<'py>(py: Python<'py>, stat: &spanlog::QueueStat) -> Object<'py> {
+    let reader = |reader: &spanlog::ReaderStat| {
+        let places = (reader.committed.get(), reader.reading.get());
+        let fields = (&reader.name, places.0, places.1, reader.records, reader.unread_bytes);
+        object(py, "ReaderStat", fields)
+    };
+    let fields = (
+        stat.start.get(),
+        stat.end.get(),
+        stat.flushed.get(),
+        stat.records,
+        stat.bytes,
+        stat.dropped,
+        stat.segment_len_bytes,
+        stat.capacity_segments,
+        stat.segments,
+        stat.mapped_segments,
+        stat.readers.iter().map(reader).collect::<PyResult<Vec<_>>>()?,
+    );
+    object(py, "QueueStat", fields)
 }
 
 /// `Recovery`.

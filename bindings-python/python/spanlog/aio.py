@@ -1,7 +1,9 @@
-"""Following a queue from an asyncio event loop, without a thread: the loop polls the descriptor
-of a watch::
+"""Following queues from an asyncio event loop, without a thread: the loop polls a
+descriptor::
 
     async for message in spanlog.aio.messages(store, "orders"):
+        ...
+    async for record in spanlog.aio.records(queue.reader()):
         ...
 
 Reading itself is done in the loop's thread, a batch at a time.
@@ -12,13 +14,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 
-from ._spanlog import Message, Store, Watch
+from ._spanlog import Message, QueueReader, QueueRecord, Store, Watch
 
-__all__ = ["messages", "readable"]
+__all__ = ["messages", "readable", "records"]
 
 
-async def readable(watch: Watch) -> None:
-    """Returns once there is something that the watch has not seen, or the store was closed."""
+async def readable(watch: Watch | QueueReader, timeout: float | None = None) -> None:
+    """Returns once there is something that was not seen, the store was closed, or timeout seconds
+    are over."""
     loop = asyncio.get_running_loop()
     woken = loop.create_future()
 
@@ -29,7 +32,7 @@ async def readable(watch: Watch) -> None:
     # A descriptor can be waited for once at a time, so every waiter has a watch of its own.
     loop.add_reader(watch.fileno(), wake)
     try:
-        await woken
+        await asyncio.wait([woken], timeout=timeout)
     finally:
         loop.remove_reader(watch.fileno())
 
@@ -46,3 +49,12 @@ async def messages(
         for message in following:
             yield message
         await readable(watch)
+
+
+async def records(reader: QueueReader) -> AsyncIterator[QueueRecord]:
+    """What a reader of a queue pops, for ever. Raises ClosedError when the queue is closed."""
+    while True:
+        while (record := reader.pop()) is not None:
+            yield record
+        reader.clear()
+        await readable(reader)

@@ -205,3 +205,32 @@ class Verification:
     was_closed: bool
     findings: list[Finding]
     more_findings: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderStat:
+    """A reader of a queue: everything before `committed` is done, `reading` is popped next."""
+
+    name: str
+    committed: int
+    reading: int
+    records: int
+    unread_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class QueueStat:
+    """A queue at one moment: positions on its line, what it keeps, what it dropped because it was
+    full, and its segments."""
+
+    start: int
+    end: int
+    flushed: int
+    records: int
+    bytes: int
+    dropped: int
+    segment_len_bytes: int
+    capacity_segments: int
+    segments: int
+    mapped_segments: int
+    readers: list[ReaderStat]

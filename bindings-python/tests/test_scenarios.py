@@ -204,33 +204,33 @@ class World:
         )
         return {name: getattr(message, name) for name in names}
 
+    def batch(self, batch: spanlog.Batch) -> Step:
+        messages = [self.message(message) for message in batch]
+        bounds = batch.bounds._asdict()
+        return {"status": batch.status, "next": batch.next, "messages": messages, **bounds}
+
     def op_read(self, step: Step) -> Step:
         names = ("max_messages", "max_bytes", "tags")
-        limits = {name: step[name] for name in names if name in step}
-        store, place = self.store(step), (step["topic"], step["queue"], integer(step["from"]))
-        return self.batch(store.read(*place, **limits))
+        keywords = {name: step[name] for name in names if name in step}
+        place = (step["topic"], step["queue"], integer(step["from"]))
+        return self.batch(self.store(step).read(*place, **keywords))
 
     op_read_filtered = op_read
 
     def op_query(self, step: Step) -> Step:
-        limits = {name: step[name] for name in ("max_messages",) if name in step}
+        limits = {"max_messages": step.get("max_messages", 32)}
         return self.batch(self.store(step).query(step["topic"], step["key"], **limits))
 
     def op_find_by_id(self, step: Step) -> Step:
         return self.batch(self.store(step).find_by_id(step["topic"], step["id"]))
 
     def op_offset_at(self, step: Step) -> Step:
-        when = {"time_ms": integer(step["time_ms"]), "boundary": step["boundary"]}
-        return {"offset": self.store(step).offset_at(step["topic"], step["queue"], **when)}
+        place = {"time_ms": integer(step["time_ms"]), "boundary": step.get("boundary", "lower")}
+        return {"offset": self.store(step).offset_at(step["topic"], step["queue"], **place)}
 
     def op_wait(self, step: Step) -> Step:
-        timeout, place = step["timeout_ms"] / 1000, (step["queue"], integer(step["from"]))
-        return {"told": self.store(step).wait(step["topic"], *place, timeout=timeout)}
-
-    def batch(self, batch: spanlog.Batch) -> Step:
-        messages = [self.message(message) for message in batch]
-        bounds = batch.bounds._asdict()
-        return {"status": batch.status, "next": batch.next, "messages": messages, **bounds}
+        place = (step["topic"], step["queue"], integer(step["from"]))
+        return {"told": self.store(step).wait(*place, timeout=step["timeout_ms"] / 1000)}
 
     def op_get(self, step: Step) -> Step:
         return self.message(self.store(step).get(integer(step["position"])))

@@ -93,10 +93,13 @@ fn figure(
 }
 
 /// Messages per second into a new store, until the queues are readable.
-pub fn singles(setup: &Setup, count: u64, body: &[u8]) -> Outcome<f64> {
-    in_new_store(setup, setup.sizes.options_without_keys(), count, |store| {
-        append(store, count, body)
-    })
+fn singles(setup: &Setup, count: u64, body: &[u8]) -> Outcome<f64> {
+    singles_with(setup, setup.sizes.options_without_keys(), count, body)
+}
+
+/// The same with other options.
+pub fn singles_with(setup: &Setup, options: Options, count: u64, body: &[u8]) -> Outcome<f64> {
+    in_new_store(setup, options, count, |store| append(store, count, body))
 }
 
 fn doubles(setup: &Setup, count: u64, body: &[u8]) -> Outcome<f64> {

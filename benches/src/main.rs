@@ -14,6 +14,7 @@ mod device;
 mod harness;
 mod load;
 mod lookup;
+mod queue;
 mod read;
 mod rebuild;
 mod reopen;
@@ -27,7 +28,7 @@ use std::process::ExitCode;
 use harness::{Figure, Goal, Outcome, Row, Setup, report, write_json};
 
 /// What is measured, in the order in which it is shown.
-const ROWS: [Row; 19] = [
+const ROWS: [Row; 30] = [
     Row { name: "append_128", unit: "msgs/s", goal: Goal::Beat { ratio: 4.0, value: 3.5e6 } },
     Row { name: "append_1k", unit: "msgs/s", goal: Goal::Beat { ratio: 4.0, value: 1.5e6 } },
     Row {
@@ -56,12 +57,27 @@ const ROWS: [Row; 19] = [
     },
     Row { name: "rebuild_4g", unit: "s", goal: Goal::AtMost(4.0) },
     Row { name: "verify", unit: "B/s", goal: Goal::AtLeast(2e9) },
+    Row { name: "queue_push_8k", unit: "us", goal: Goal::AtMost(2.5) },
+    Row { name: "queue_pair_8k", unit: "us", goal: Goal::AtMost(4.0) },
+    Row { name: "queue_push_128", unit: "msgs/s", goal: Goal::AtLeast(8e6) },
+    Row { name: "queue_push_1k", unit: "msgs/s", goal: Goal::AtLeast(2e6) },
+    Row {
+        name: "queue_push_1k_two_producers",
+        unit: "msgs/s",
+        goal: Goal::Beat { ratio: 0.9, value: 0.0 },
+    },
+    Row { name: "queue_pop_128", unit: "msgs/s", goal: Goal::AtLeast(1e7) },
+    Row { name: "queue_end_to_end_1k", unit: "msgs/s", goal: Goal::AtLeast(1.2e6) },
+    Row { name: "queue_end_to_end_1k_processor", unit: "us", goal: Goal::AtMost(1.5) },
+    Row { name: "queue_push_1k_slowest_in_1000", unit: "us", goal: Goal::AtMost(50.0) },
+    Row { name: "queue_reopen_516m", unit: "s", goal: Goal::AtMost(0.15) },
+    Row { name: "queue_resident_mib", unit: "MiB", goal: Goal::AtMost(2.0) },
 ];
 
 /// Which function measures which rows; one may fill several, from one store.
 type Measure = fn(&Setup) -> Outcome<Vec<Figure>>;
 
-const GROUPS: [(&[&str], Measure); 15] = [
+const GROUPS: [(&[&str], Measure); 24] = [
     (&["append_128"], append::small),
     (&["append_1k"], append::large),
     (&["append_1k_two_writers"], append::two_writers),
@@ -77,6 +93,18 @@ const GROUPS: [(&[&str], Measure); 15] = [
     (&["append_1k_two_keys"], append::two_keys),
     (&["rebuild_4g"], rebuild::measure),
     (&["verify"], verify::measure),
+    (&["queue_push_8k"], queue::push_8k),
+    (&["queue_pair_8k"], queue::pair_8k),
+    (&["queue_push_128"], queue::push_128),
+    (&["queue_push_1k"], queue::push_1k),
+    (&["queue_push_1k_two_producers"], queue::two_producers),
+    (&["queue_pop_128"], queue::pop_128),
+    (
+        &["queue_end_to_end_1k", "queue_end_to_end_1k_processor", "queue_push_1k_slowest_in_1000"],
+        queue::end_to_end,
+    ),
+    (&["queue_reopen_516m"], queue::reopen),
+    (&["queue_resident_mib"], queue::resident),
 ];
 
 fn main() -> ExitCode {

@@ -10,6 +10,7 @@ use spanlog::{Options, Store, Stored};
 
 use crate::harness::{Figure, Outcome, Setup, median};
 use crate::load::{QUEUES, Sizes, append, body, store};
+use crate::queue;
 use crate::read::read_queue;
 
 /// Messages between two looks at how large the store is.
@@ -51,13 +52,13 @@ fn seconds_to_open(root: &Path, clean: bool) -> Outcome<f64> {
     Ok(seconds)
 }
 
-fn start_child(task: &str, dir: &Path) -> Outcome<Child> {
+pub fn start_child(task: &str, dir: &Path) -> Outcome<Child> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["--child", task]).arg(dir).stdout(Stdio::piped());
     Ok(command.spawn()?)
 }
 
-fn first_line(child: &mut Child) -> Outcome<String> {
+pub fn first_line(child: &mut Child) -> Outcome<String> {
     let mut line = String::new();
     let out = child.stdout.take().expect("the child's output is a pipe");
     BufReader::new(out).read_line(&mut line)?;
@@ -84,6 +85,8 @@ pub fn child(task: &str, dir: &Path) -> Outcome<()> {
     match task {
         "build" => build(dir),
         "read" => read(dir),
+        "queue-fill" => queue::fill_and_wait(dir),
+        "queue-resident" => queue::fill_and_measure(dir),
         _ => Err(format!("no task is called {task}").into()),
     }
 }

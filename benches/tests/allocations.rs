@@ -3,8 +3,9 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::path::Path;
+use std::time::Duration;
 
-use spanlog::{Message, Options, Store};
+use spanlog::{Message, Options, Queue, QueueBatch, QueueOptions, Store};
 
 /// The system's allocator, which counts what each thread asks of it.
 struct Counting;
@@ -97,4 +98,29 @@ fn a_thousand_batches_ask_for_nothing() {
     append(100);
     assert_eq!(asked_by(|| append(1_000)), 0);
     store.close().expect("closes");
+}
+
+/// Over the ends of many segments: their files are used again by a thread of the queue.
+#[test]
+fn ten_thousand_pushes_and_pops_ask_for_nothing() {
+    let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("queue");
+    if root.exists() {
+        std::fs::remove_dir_all(&root).expect("what an earlier run left goes away");
+    }
+    let queue = Queue::open(root, QueueOptions::new()).expect("a new queue");
+    let reader = queue.reader("reader").expect("a reader");
+    let (mut batch, body) = (QueueBatch::new(), [7; 300]);
+    let mut round = |count: u32| {
+        for _ in 0..count {
+            queue.push(&body).expect("there is room");
+            let popped = reader.pop_into(&mut batch, 1, u64::MAX, Duration::ZERO);
+            assert_eq!(popped.expect("a record"), 1);
+        }
+        reader.commit(batch.end().expect("a record")).expect("it is popped");
+    };
+    (0..20).for_each(|_| round(1_000));
+    // Enough segments are ready for all that follows.
+    std::thread::sleep(Duration::from_millis(500));
+    assert_eq!(asked_by(|| (0..10).for_each(|_| round(1_000))), 0);
+    queue.close().expect("closes");
 }

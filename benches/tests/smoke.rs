@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-const NAMES: [&str; 12] = [
+const NAMES: [&str; 23] = [
     "append_128",
     "append_1k",
     "append_1k_two_writers",
@@ -20,6 +20,17 @@ const NAMES: [&str; 12] = [
     "anonymous_mib",
     "device_bytes_per_durable_1k",
     "wake",
+    "queue_push_8k",
+    "queue_pair_8k",
+    "queue_push_128",
+    "queue_push_1k",
+    "queue_push_1k_two_producers",
+    "queue_pop_128",
+    "queue_end_to_end_1k",
+    "queue_end_to_end_1k_processor",
+    "queue_push_1k_slowest_in_1000",
+    "queue_reopen_516m",
+    "queue_resident_mib",
 ];
 
 fn run(dir: &Path, names: &[&str]) -> Output {

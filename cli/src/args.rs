@@ -8,7 +8,7 @@ use clap::{ArgAction, ColorChoice, CommandFactory, FromArgMatches, Parser, Subco
 use crate::failure::Failure;
 use crate::{
     append, bench, clean, copy, destroy, disks, dump, export, generate, import, inspect, map,
-    query, read, recover, repair, verify,
+    query, queue, read, recover, repair, verify,
 };
 
 const AFTER_HELP: &str = "\
@@ -102,6 +102,8 @@ pub enum Command {
     Destroy(destroy::DestroyArgs),
     /// Measure appending and reading
     Bench(bench::BenchArgs),
+    /// Queue mode: push, pop, look at and measure a queue of records
+    Queue(queue::QueueCommand),
     /// Print completions for a shell
     Completions(generate::CompletionsArgs),
     /// Print the manual page, or write all of them into a directory

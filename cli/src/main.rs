@@ -29,6 +29,7 @@ mod output;
 mod progress;
 mod properties;
 mod query;
+mod queue;
 mod read;
 mod recover;
 mod repair;
@@ -76,6 +77,7 @@ fn run(cli: &Cli, output: &mut Output) -> Outcome<()> {
         Command::Copy(args) => copy::run(args, output),
         Command::Destroy(args) => destroy::run(args, output),
         Command::Bench(args) => bench::run(args, output),
+        Command::Queue(args) => queue::run(args, output),
         Command::Completions(args) => generate::completions(args, output),
         Command::Man(args) => generate::man(args, output),
     }

@@ -35,7 +35,7 @@ pub struct MessageLine<'a> {
 impl<'a> MessageLine<'a> {
     /// Shows a message. The body is text where it is UTF-8, else base64.
     pub fn new(view: &MessageView<'a>) -> Self {
-        let body = std::str::from_utf8(view.body()).ok();
+        let (body, body_base64) = text_or_base64(view.body());
         Self {
             topic: view.topic(),
             queue: view.queue(),
@@ -48,7 +48,7 @@ impl<'a> MessageLine<'a> {
             keys: view.keys().collect(),
             properties: properties(view).collect(),
             body,
-            body_base64: body.is_none().then(|| STANDARD.encode(view.body())),
+            body_base64,
         }
     }
 }
@@ -80,6 +80,12 @@ pub fn text_line(view: &MessageView<'_>, output: &Output) -> String {
         add(name, value);
     }
     line + "  " + &body_text(view.body())
+}
+
+/// Bytes as text where they are UTF-8, else as base64.
+pub fn text_or_base64(bytes: &[u8]) -> (Option<&str>, Option<String>) {
+    let text = std::str::from_utf8(bytes).ok();
+    (text, text.is_none().then(|| STANDARD.encode(bytes)))
 }
 
 fn body_text(body: &[u8]) -> String {

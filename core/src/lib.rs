@@ -53,6 +53,7 @@ pub use options::{DirectoryOptions, Durability, OnDamage, Options};
 pub use queue::{
     MAX_READER_NAME_BYTES, MAX_READERS, OnFull, Queue, QueueBatch, QueueDurability, QueueOptions,
     QueueReader, QueueRecord, QueueRecovery, QueueStat, QueueTask, QueueVerification, ReaderStat,
+    SatelliteQueue,
 };
 pub use record::{Message, MessageView};
 pub use retention::{

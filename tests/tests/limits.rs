@@ -74,6 +74,10 @@ fn out_of_step(format: &str) -> Vec<String> {
         ("MAX_TOPIC_BYTES", r::MAX_TOPIC_BYTES.to_string()),
         ("MAX_PROPERTIES_BYTES", r::MAX_PROPERTIES_BYTES.to_string()),
         ("SLOTS_BYTES", spanlog::disk::slots::Slots::LEN.to_string()),
+        ("FRAME_HEAD_BYTES", r::FRAME_HEAD_BYTES.to_string()),
+        ("FRAME_ALIGN_BYTES", r::FRAME_ALIGN_BYTES.to_string()),
+        ("MAX_READERS", spanlog::MAX_READERS.to_string()),
+        ("MAX_READER_NAME_BYTES", spanlog::MAX_READER_NAME_BYTES.to_string()),
     ];
     let differs = |(name, value): &(&str, String)| documented(format, name).as_ref() != Some(value);
     code.into_iter().filter(differs).map(|(name, value)| format!("{name} is {value}")).collect()

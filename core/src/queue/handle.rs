@@ -274,10 +274,20 @@ impl Queue {
         line.room.end(|_| {});
         self.workers.lock().stop(line.as_ref(), &BELLS);
         line.ready.lock().clear();
+        line.leave_segments();
         let outcome = line.flush().and_then(|()| line.sync_meta(true));
+        line.segments.ring.part_with_held().inspect_err(|_| self.stay_locked())?;
         self.fleet.lock().release();
         *self.lock.lock() = None;
         outcome
+    }
+}
+
+impl Queue {
+    /// Batches hold files that the next one to open the queue would write: nobody may, as long
+    /// as this process lives.
+    fn stay_locked(&self) {
+        std::mem::forget(self.lock.lock().take());
     }
 }
 

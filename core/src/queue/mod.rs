@@ -16,6 +16,7 @@ mod reader;
 mod readers;
 mod ready;
 mod report;
+mod satellite;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -28,3 +29,4 @@ pub use open::QueueRecovery;
 pub use options::{OnFull, QueueDurability, QueueOptions};
 pub use reader::QueueReader;
 pub use report::{QueueStat, QueueVerification, ReaderStat};
+pub use satellite::SatelliteQueue;

@@ -223,6 +223,9 @@ impl Opening {
             self.cut(tail, end.position)?;
             ring.sync_names()?;
         }
+        // The names of those that were ready may be lost, one and not the next.
+        let missing = (tail..).find(|&number| !ring.has(number)).expect("the ring has an end");
+        ring.remove_from(missing)?;
         if let Some(segment) = ring.get(tail) {
             fill_holes(segment.file()?.as_ref())?;
             segment.close_file();

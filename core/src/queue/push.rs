@@ -128,10 +128,10 @@ impl Line {
 
     fn try_push(&self, payloads: &[&[u8]], first_checksum: u32) -> Result<Mark> {
         let mut tail = self.tail.lock();
+        self.poison.check()?;
         if tail.sealed {
             return Err(closed());
         }
-        self.poison.check()?;
         self.disks.gate().check()?;
         let end = self.end_after(tail.end, payloads);
         self.check_room(tail.end, end)?;

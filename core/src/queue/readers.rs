@@ -210,6 +210,14 @@ impl Line {
         Ok(true)
     }
 
+    /// Makes every reader let go of its segment.
+    pub fn leave_segments(&self) {
+        let readers = self.readers.lock();
+        let cursors: Vec<_> = readers.list.iter().map(|row| Arc::clone(&row.cursor)).collect();
+        drop(readers);
+        cursors.iter().for_each(|cursor| cursor.state.lock().walk.leave());
+    }
+
     /// The first record at or behind `from`, or the end.
     fn first_behind(&self, from: Position, visible: Published) -> Result<Mark> {
         let found = Walk::default().find(&self.segments, &|| self.scopes(), from, visible)?;

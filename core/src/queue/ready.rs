@@ -95,7 +95,7 @@ impl Line {
             Some(segment) => segment,
             None => self.new_segment(number)?,
         };
-        fill_holes(segment.file()?.as_ref())?;
+        self.fill_holes(&segment, number)?;
         self.segments.make_room_for(&segment, &|| self.scopes());
         let map = segment.map_for_writing()?;
         let writer = map.writer().expect("a segment is written by who made it ready");
@@ -105,6 +105,17 @@ impl Line {
         ready.next += 1;
         ready.list.push_back(OpenSegment { segment, writer });
         Ok(())
+    }
+
+    /// Fills the holes of a segment. One that holds nothing yet and finds no room is given up: the
+    /// next attempt may use a file again.
+    fn fill_holes(&self, segment: &Segment, number: u64) -> Result<()> {
+        let is_empty = segment.base() >= self.appended.load();
+        fill_holes(segment.file()?.as_ref()).inspect_err(|_| {
+            if is_empty && let Err(error) = self.segments.ring.remove_from(number) {
+                log::debug!("a segment without room stays: {error}");
+            }
+        })
     }
 
     /// A segment behind all others, by renaming if a file is free, else a new one.

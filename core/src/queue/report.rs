@@ -15,6 +15,8 @@ pub struct QueueStat {
     pub end: Position,
     /// Everything before is durable.
     pub flushed: Position,
+    /// Records pushed since the queue was made, but for those that were lost with power.
+    pub pushed: u64,
     /// Records kept, until the slowest reader commits them.
     pub records: u64,
     /// Bytes from start to end, heads included.
@@ -83,6 +85,7 @@ impl Queue {
             start: start.position,
             end: end.position,
             flushed: line.flushed.load(),
+            pushed: end.number,
             records: end.number.saturating_sub(start.number),
             bytes: end.position.since(start.position),
             dropped: readers.dropped,

@@ -22,6 +22,7 @@ fn the_bytes_are_those_of_the_document() {
     assert_eq!(bytes[8..], *b"\0\0\0\0\0\0\x10\0\0\0\0\0\0\0\0\x07tea");
     assert_eq!(head.frame_bytes(), 32);
     assert_eq!(framed(4096, 7, true, b"tea")[..4], [0x80, 0, 0, 3]);
+    assert_eq!(framed(0, 0, false, b"tea")[..8], [0, 0, 0, 3, 0x4a, 0xc3, 0xe0, 0xd2]);
 }
 
 #[test]

@@ -244,6 +244,22 @@ impl Ring {
         Ok(())
     }
 
+    /// Gives every file that a batch holds to the batch alone: a copy takes its name. Whoever
+    /// opens the queue next does not know of the batch, and may use the file again.
+    ///
+    /// # Errors
+    /// What the disk says; then the files must stay what they are.
+    pub fn part_with_held(&self) -> Result<()> {
+        let rows = self.rows.lock();
+        let held = rows.live.values().filter(|own| own.is_held());
+        held.cloned().try_for_each(|own| {
+            let mut bytes = vec![0; usize::try_from(self.segment_len).expect("it is mapped")];
+            own.file()?.read_at(0, &mut bytes)?;
+            own.close_file();
+            self.disk.replace(own.path(), &bytes)
+        })
+    }
+
     /// Makes the names in every directory durable.
     ///
     /// # Errors

@@ -115,6 +115,7 @@ everything() {
     else
         skip "Node.js" "no Node.js 20.17 with npm"
     fi
+    tests "fuzz corpora" 600 cargo test --manifest-path fuzz/Cargo.toml --no-default-features --locked
     RUSTDOCFLAGS="-D warnings" \
         check "documentation" 600 cargo doc --workspace --no-deps --locked
     if grep -rq loom_tests core/src; then

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-const NAMES: [&str; 23] = [
+const NAMES: [&str; 30] = [
     "append_128",
     "append_1k",
     "append_1k_two_writers",
@@ -20,6 +20,13 @@ const NAMES: [&str; 23] = [
     "anonymous_mib",
     "device_bytes_per_durable_1k",
     "wake",
+    "c_append_128",
+    "tag_filter",
+    "key_lookup",
+    "time_lookup",
+    "append_1k_two_keys",
+    "rebuild_4g",
+    "verify",
     "queue_push_8k",
     "queue_pair_8k",
     "queue_push_128",

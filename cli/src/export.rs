@@ -11,14 +11,14 @@ use clap::Args;
 use indicatif::HumanCount;
 use serde::{Deserialize, Serialize};
 use spanlog::record::property;
-use spanlog::{MessageView, QueueReport};
+use spanlog::{MessageView, QueueReport, TagFilter};
 
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::Interrupt;
 use crate::opening::StoreArgs;
 use crate::output::Output;
 use crate::progress::{self, Unit};
-use crate::read::merge::{Merge, Step};
+use crate::read::merge::{Begin, Merge, Step};
 
 const AFTER_HELP: &str = "\
 Examples:
@@ -146,7 +146,8 @@ pub fn run(args: &ExportArgs, output: &mut Output) -> Outcome<()> {
     let shown = output.shows_progress() && args.output.is_some();
     let bar = progress::bar(shown, Unit::Count, Some(total), "exporting");
     let mut sink = Sink::open(args.output.as_deref())?;
-    let mut merge = Merge::new(&store, &queues, None, true);
+    let every = TagFilter::parse("*")?;
+    let mut merge = Merge::new(&store, &queues, Begin::First, &every, true)?;
     let mut count = 0_u64;
     loop {
         if interrupt.is_asked() {

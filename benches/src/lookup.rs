@@ -17,7 +17,7 @@ const ONE_IN: u64 = 1000;
 pub fn tags(setup: &Setup) -> Outcome<Vec<Figure>> {
     let count = setup.sizes.tagged;
     let options = setup.sizes.options().key_index(false);
-    let tag = |number: u64| if number % ONE_IN == 0 { "wanted" } else { "other" };
+    let tag = |number: u64| if number.is_multiple_of(ONE_IN) { "wanted" } else { "other" };
     let store = filled(&setup.dir.join("store"), options, count, |number, _| {
         Message::new(TOPIC, 0, b"x").tags(tag(number))
     })?;

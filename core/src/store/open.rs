@@ -118,13 +118,15 @@ pub(super) fn refuse_half_destroyed(disk: &dyn Disk, root: &Path) -> Result<()> 
 }
 
 pub(super) fn find_root(disk: &dyn Disk, root: &Path, options: &Options) -> Result<PathBuf> {
+    let there_is_none = || Error::new(ErrorKind::Invalid, "there is no store").at(root);
     let may_make = options.create && !options.read_only;
-    let names_one = || Ok(!options.directories.is_empty() || holds_store(disk, root)?);
-    if !may_make && (disk.stat(root)?.is_none() || !names_one()?) {
-        return Err(Error::new(ErrorKind::Invalid, "there is no store").at(root));
-    }
-    if may_make {
+    if disk.stat(root)?.is_none() {
+        if !may_make {
+            return Err(there_is_none());
+        }
         disk.make_dir(root)?;
+    } else if !may_make && options.directories.is_empty() && !holds_store(disk, root)? {
+        return Err(there_is_none());
     }
     let stat = disk.stat(root)?.expect("it was found or made");
     Ok(stat.canonical)

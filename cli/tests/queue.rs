@@ -27,6 +27,8 @@ fn lines_of_a_file_go_in_and_come_out() {
     assert_eq!((&stat["records"], &stat["readers"]), (&json!(5001), &json!([])));
     let verified = place.run("queue verify --json").object();
     assert_eq!(verified["records"], 5001);
+    // A reader begins with what is kept, and from then on it is kept for it.
+    assert_eq!(place.run("queue peek --reader other").text(), "line 0\n");
     assert_eq!(place.run("queue peek").text(), "line 0\n");
     let first = place.run("queue pop --count 2 --json").objects();
     assert_eq!((&first[0]["payload"], &first[1]["number"]), (&json!("line 0"), &json!(1)));

@@ -422,7 +422,7 @@ export interface Fate {
   drops: boolean;
   reason:
     | 'expired' | 'forced' | 'kept_last' | 'kept_behind' | 'kept_read_only' | 'kept_young'
-    | 'kept_undated' | 'kept_no_pressure' | 'kept_round_limit';
+    | 'kept_undated' | 'kept_no_pressure' | 'kept_round_limit' | 'kept_for_cursor';
   /** The reason for people. */
   text: string;
 }

@@ -7,8 +7,8 @@ use clap::{ArgAction, ColorChoice, CommandFactory, FromArgMatches, Parser, Subco
 
 use crate::failure::Failure;
 use crate::{
-    append, bench, clean, copy, destroy, disks, dump, export, generate, import, inspect, map,
-    query, queue, read, recover, repair, verify,
+    append, bench, clean, copy, cursors, destroy, disks, dump, export, generate, import, inspect,
+    map, query, queue, read, recover, repair, tail, verify,
 };
 
 const AFTER_HELP: &str = "\
@@ -76,6 +76,10 @@ pub enum Command {
     Query(query::QueryArgs),
     /// Show the message at a position, or with an id
     Get(query::GetArgs),
+    /// Show the last messages, and follow those that come
+    Tail(tail::TailArgs),
+    /// List, move and exchange named consumers
+    Cursors(cursors::CursorsArgs),
     /// Show positions, directories, segments and queues
     Inspect(inspect::InspectArgs),
     /// Show usage and state of each directory, and what the policy will do next

@@ -9,6 +9,7 @@ mod bench;
 mod clean;
 mod conf;
 mod copy;
+mod cursors;
 mod destroy;
 mod directory;
 mod disks;
@@ -35,6 +36,7 @@ mod recover;
 mod repair;
 mod report;
 mod table;
+mod tail;
 mod verify;
 
 use std::process::ExitCode;
@@ -60,6 +62,8 @@ fn main() -> ExitCode {
 
 fn run(cli: &Cli, output: &mut Output) -> Outcome<()> {
     match &cli.command {
+        Command::Tail(args) => tail::run(args, output),
+        Command::Cursors(args) => cursors::run(args, output),
         Command::Append(args) => append::run(args, output),
         Command::Read(args) => read::run(args, output),
         Command::Query(args) => query::query(args, output),

@@ -29,6 +29,7 @@
 
 pub mod base;
 mod checkpoint;
+mod cursor;
 mod derived;
 mod directory;
 pub mod disk;
@@ -45,6 +46,7 @@ mod tasks;
 mod verify;
 
 pub use base::units::{Position, QueueOffset};
+pub use cursor::Hold;
 pub use derived::{Bounds, KeyKind, TagFilter};
 pub use disk::{Clock, Disk, ManualClock, MemDisk, OsClock, OsDisk, Slice};
 pub use error::{Error, ErrorKind, Result};
@@ -61,8 +63,9 @@ pub use retention::{
 };
 pub use segment::placement::Placement;
 pub use store::{
-    Batch, Boundary, DirectoryReport, Inspection, KeyQuery, QueueReport, ReadLimits, ReadStatus,
-    Receipt, Recovery, SegmentReport, Store, Stored, Task, Watch, Watched, Watermarks,
+    Batch, Boundary, Cursor, CursorOptions, CursorQueue, CursorReport, Delivered, Delivery,
+    DirectoryReport, Inspection, KeyQuery, Lag, Overtaken, QueueReport, ReadLimits, ReadStatus,
+    Receipt, Recovery, Seek, SegmentReport, Store, Stored, Task, Watch, Watched, Watermarks,
 };
 pub use tasks::{Dropped, Next};
 pub use verify::{

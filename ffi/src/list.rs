@@ -133,6 +133,8 @@ pub enum spanlog_reason {
     KeptNoPressure = 8,
     /// Stays for this round: enough were dropped before their age.
     KeptRoundLimit = 9,
+    /// Stays: a cursor has not acknowledged all of it, and may hold it.
+    KeptForCursor = 10,
 }
 
 /// What a round of cleaning would do with a segment.

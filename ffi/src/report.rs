@@ -343,7 +343,7 @@ pub unsafe extern "C" fn spanlog_store_plan_clean(
             text: texts.keep(fate.reason.to_string().as_bytes()),
             base: fate.segment.base.get(),
             len_bytes: fate.segment.len,
-            reason: reason(fate.reason) as i32,
+            reason: reason(&fate.reason) as i32,
             drops: flag(fate.reason.drops()),
         };
         Ok(Rows::Fates(open.store().plan_clean(manual != 0)?.fates.iter().map(row).collect()))
@@ -352,7 +352,7 @@ pub unsafe extern "C" fn spanlog_store_plan_clean(
     unsafe { listed(store, list, error, look) }
 }
 
-fn reason(reason: Reason) -> spanlog_reason {
+fn reason(reason: &Reason) -> spanlog_reason {
     match reason {
         Reason::Expired { .. } => spanlog_reason::Expired,
         Reason::Forced { .. } => spanlog_reason::Forced,
@@ -363,6 +363,7 @@ fn reason(reason: Reason) -> spanlog_reason {
         Reason::KeptUndated => spanlog_reason::KeptUndated,
         Reason::KeptNoPressure { .. } => spanlog_reason::KeptNoPressure,
         Reason::KeptRoundLimit => spanlog_reason::KeptRoundLimit,
+        Reason::KeptForCursor { .. } => spanlog_reason::KeptForCursor,
     }
 }
 

@@ -139,7 +139,8 @@ static void put_queue(cJSON *object, const spanlog_queue_info *queue) {
 static void put_fate(cJSON *object, const spanlog_fate *fate) {
     static const char *const reasons[] = {
         "",          "expired",      "forced",           "kept_last",       "kept_behind", "kept_read_only",
-        "kept_young", "kept_undated", "kept_no_pressure", "kept_round_limit"};
+        "kept_young", "kept_undated", "kept_no_pressure", "kept_round_limit",
+        "kept_for_cursor"};
     put_number(object, "base", fate->base);
     cJSON_AddStringToObject(object, "reason", reasons[fate->reason]);
     put_flag(object, "drops", fate->drops);

@@ -27,6 +27,8 @@ pub enum Begin {
     Offset(u64),
     /// With the first message that was stored at this time or later, in milliseconds.
     Time(i64),
+    /// So many messages before the end of all queues together.
+    Last(u64),
 }
 
 impl Begin {
@@ -34,6 +36,10 @@ impl Begin {
         match self {
             Self::First => Ok(row.bounds.min),
             Self::Offset(offset) => Ok(QueueOffset::new(offset)),
+            Self::Last(last) => {
+                let first = row.bounds.max.get().saturating_sub(last);
+                Ok(row.bounds.min.max(QueueOffset::new(first)))
+            }
             Self::Time(time) => store.offset_at(&row.topic, row.queue, time, Boundary::Lower),
         }
     }
@@ -44,7 +50,7 @@ impl Begin {
 pub struct Merge<'a> {
     store: &'a Store,
     filter: &'a TagFilter,
-    cursors: Vec<Cursor<'a>>,
+    cursors: Vec<Cursor>,
     /// The first message of each queue that has one.
     heads: BinaryHeap<Reverse<(Position, usize)>>,
     /// Queues whose next messages are not fetched yet.
@@ -53,8 +59,9 @@ pub struct Merge<'a> {
 }
 
 #[derive(Debug)]
-struct Cursor<'a> {
-    row: &'a QueueReport,
+struct Cursor {
+    topic: String,
+    queue: u32,
     next: QueueOffset,
     batch: Option<Batch>,
     /// Messages of the batch that were given out.
@@ -62,25 +69,45 @@ struct Cursor<'a> {
 }
 
 impl<'a> Merge<'a> {
-    /// Only messages that the filter wants. With `is_checked`, checksums are checked, and what
-    /// cannot be read is a step of its own rather than the end.
+    /// A stream over no queues yet, of messages that the filter wants. With `is_checked`,
+    /// checksums are checked, and what cannot be read is a step of its own rather than the end.
+    pub fn new(store: &'a Store, filter: &'a TagFilter, is_checked: bool) -> Self {
+        let (cursors, heads, empty) = (Vec::new(), BinaryHeap::new(), Vec::new());
+        Self { store, filter, cursors, heads, empty, is_checked }
+    }
+
+    /// Begins the queues; says how many of the first messages are not asked for.
     ///
     /// # Errors
     /// What the store says where a queue begins.
-    pub fn new(
-        store: &'a Store,
-        queues: &'a [QueueReport],
-        begin: Begin,
-        filter: &'a TagFilter,
-        is_checked: bool,
-    ) -> Result<Self> {
-        let cursor = |row: &'a QueueReport| {
-            let next = begin.offset(store, row)?;
-            Ok(Cursor { row, next, batch: None, given: 0 })
-        };
-        let cursors: Vec<_> = queues.iter().map(cursor).collect::<Result<_>>()?;
-        let empty = (0..cursors.len()).collect();
-        Ok(Self { store, filter, cursors, heads: BinaryHeap::new(), empty, is_checked })
+    pub fn begin(&mut self, queues: &[QueueReport], begin: Begin) -> Result<u64> {
+        let mut all = 0;
+        for row in queues {
+            let next = begin.offset(self.store, row)?;
+            all += row.bounds.max.since(next);
+            self.add(row, next);
+        }
+        match begin {
+            Begin::Last(last) => Ok(all.saturating_sub(last)),
+            _ => Ok(0),
+        }
+    }
+
+    /// Looks again into queues that were at their end, and into new ones from their start.
+    pub fn go_on(&mut self, queues: Vec<QueueReport>) {
+        for row in queues {
+            let is_known = |cursor: &Cursor| cursor.topic == row.topic && cursor.queue == row.queue;
+            if !self.cursors.iter().any(is_known) {
+                self.add(&row, row.bounds.min);
+            }
+        }
+        let has_head = |at: &usize| self.heads.iter().any(|Reverse((_, other))| other == at);
+        self.empty = (0..self.cursors.len()).filter(|at| !has_head(at)).collect();
+    }
+
+    fn add(&mut self, row: &QueueReport, next: QueueOffset) {
+        let (topic, queue) = (row.topic.clone(), row.queue);
+        self.cursors.push(Cursor { topic, queue, next, batch: None, given: 0 });
     }
 
     /// Gives the next message to `visit`.
@@ -130,7 +157,7 @@ fn is_local(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Corrupt | ErrorKind::Offline)
 }
 
-impl Cursor<'_> {
+impl Cursor {
     /// The first message that was not given out, of those fetched.
     fn head(&self) -> Option<Position> {
         let batch = self.batch.as_ref()?;
@@ -141,7 +168,7 @@ impl Cursor<'_> {
     fn fetch(&mut self, store: &Store, filter: &TagFilter) -> Result<Option<Position>> {
         loop {
             self.batch = None;
-            let (topic, queue) = (&self.row.topic, self.row.queue);
+            let (topic, queue) = (&self.topic, self.queue);
             let limits = ReadLimits::default();
             let batch = store.read_filtered(topic, queue, self.next, filter, limits)?;
             let asked = std::mem::replace(&mut self.next, batch.next());

@@ -59,6 +59,31 @@ impl UnitFiles {
         Ok(files)
     }
 
+    /// Takes up files that another process made behind the last one, and forgets those that it
+    /// removed in front.
+    ///
+    /// # Errors
+    /// What the disk says.
+    pub(super) fn look_again(&self) -> Result<()> {
+        if self.disk.stat(&self.dir)?.is_none() {
+            return Ok(());
+        }
+        // A file that is just being made has no length yet.
+        let entries = self.disk.list(&self.dir)?.into_iter();
+        let whole = entries.filter(|entry| entry.len == self.file_len);
+        let mut found: Vec<_> = whole.filter_map(|entry| unit_file(&entry)).collect();
+        found.sort_unstable();
+        let Some(&first) = found.first() else { return Ok(()) };
+        self.chain.drop_before(first);
+        for base in found {
+            let end = self.chain.snapshot().last().map(|last| last.end());
+            if end.is_none_or(|end| end == base) {
+                self.chain.push(self.existing(base));
+            }
+        }
+        Ok(())
+    }
+
     /// No files at all.
     pub(super) fn empty(shelf: &Shelf, dir: PathBuf) -> Self {
         Self {

@@ -28,6 +28,10 @@ pub struct Bounds {
     pub max: QueueOffset,
 }
 
+/// Units that a store opened for reading keeps in memory before it looks whether the writer's
+/// files hold them.
+const LEAN_BYTES: usize = 16_384 * UNIT_BYTES as usize;
+
 /// One consume queue. Readers see units below `max`; the index step adds them in order. Any
 /// thread may read; one thread at a time adds, cuts or drops.
 #[derive(Debug)]
@@ -143,13 +147,15 @@ impl Queue {
     /// over all of it.
     pub(super) fn add(&self, first: u64, units: &[Unit], guarded: bool) -> bool {
         let mut state = self.state.0.lock();
-        let waited = !state.units.is_empty();
+        // In a store opened for reading, units stay that are published.
+        let is_first = state.units.is_empty() || state.end() == self.max.load(Ordering::Relaxed);
+        let before = state.units.len();
         for (number, unit) in units.iter().enumerate() {
             if self.takes(&mut state, first + number as u64, guarded) {
                 state.units.extend_from_slice(&unit.encode());
             }
         }
-        !waited && !state.units.is_empty()
+        is_first && state.units.len() > before
     }
 
     /// Whether the unit of message `offset` belongs behind those that wait; if so it goes there.
@@ -280,12 +286,70 @@ impl Queue {
     ) -> Result<()> {
         let to = to.min(self.bounds().max).get();
         let mut each = |offset, unit| visit(QueueOffset::new(offset), unit);
-        // Units stay in memory only in a store opened for reading.
-        let written = self.written.load(Ordering::Acquire).min(to);
-        self.files.visit(from.get(), written, &mut each)?;
-        for (offset, unit) in self.pending(from.get().max(written), to) {
-            each(offset, unit);
+        let rest = self
+            .visit_filed(from.get(), to, &mut |from, to| self.files.visit(from, to, &mut each))?;
+        rest.into_iter().for_each(|(offset, unit)| each(offset, unit));
+        Ok(())
+    }
+
+    /// Gives the range that is in the files to `filed`, and returns the units behind it: they stay
+    /// in memory only in a store opened for reading.
+    fn visit_filed(
+        &self,
+        from: u64,
+        to: u64,
+        filed: &mut dyn FnMut(u64, u64) -> Result<()>,
+    ) -> Result<Vec<(u64, Option<Unit>)>> {
+        let mut at = from;
+        loop {
+            let written = self.written.load(Ordering::Acquire).min(to);
+            filed(at, written)?;
+            at = at.max(written);
+            if let Some(units) = self.pending(at, to) {
+                return Ok(units);
+            }
         }
+    }
+
+    /// The units of `from..to` that are in memory; nothing if they are in files by now.
+    fn pending(&self, from: u64, to: u64) -> Option<Vec<(u64, Option<Unit>)>> {
+        let state = self.state.0.lock();
+        if from < to && from < state.first {
+            return None;
+        }
+        let unit = |offset: u64| {
+            let at = usize::try_from((offset - state.first) * UNIT_BYTES).ok()?;
+            Unit::decode(state.units.get(at..at + UNIT_BYTES as usize)?)
+        };
+        Some((from..to).map(|offset| (offset, unit(offset))).collect())
+    }
+
+    /// Gives memory back for units that are in the files as well, byte for byte.
+    ///
+    /// # Errors
+    /// What the disk says.
+    pub(super) fn lean_on_files(&self) -> Result<()> {
+        let (first, units) = {
+            let state = self.state.0.lock();
+            if state.units.len() < LEAN_BYTES {
+                return Ok(());
+            }
+            (state.first, state.units.clone())
+        };
+        self.files.look_again()?;
+        let mut same = 0;
+        let end = first + units.len() as u64 / UNIT_BYTES;
+        self.files.visit(first, end, &mut |offset, unit| {
+            let at = ((offset - first) * UNIT_BYTES) as usize;
+            let bytes = &units[at..at + UNIT_BYTES as usize];
+            if same == at && unit.is_some_and(|unit| unit.encode() == bytes) {
+                same += UNIT_BYTES as usize;
+            }
+        })?;
+        let mut state = self.state.0.lock();
+        state.units.drain(..same);
+        state.first += same as u64 / UNIT_BYTES;
+        self.written.store(state.first, Ordering::Release);
         Ok(())
     }
 
@@ -306,23 +370,36 @@ impl Queue {
         }
         let to = to.min(self.bounds().max).get();
         let mut each = |offset, unit| visit(QueueOffset::new(offset), unit);
-        let written = self.written.load(Ordering::Acquire).min(to);
-        self.files.visit_bytes(from.get(), written, &mut |first, bytes| {
-            visit_tagged(bytes, codes, &mut |at, unit| each(first + at, Unit::decode(unit)));
+        let rest = self.visit_filed(from.get(), to, &mut |from, to| {
+            self.files.visit_bytes(from, to, &mut |first, bytes| {
+                visit_tagged(bytes, codes, &mut |at, unit| each(first + at, Unit::decode(unit)));
+            })
         })?;
-        for (offset, unit) in self.pending(from.get().max(written), to) {
-            each(offset, unit);
-        }
+        rest.into_iter().for_each(|(offset, unit)| each(offset, unit));
         Ok(())
     }
 
-    fn pending(&self, from: u64, to: u64) -> Vec<(u64, Option<Unit>)> {
-        let state = self.state.0.lock();
-        let unit = |offset: u64| {
-            let at = usize::try_from((offset.checked_sub(state.first)?) * UNIT_BYTES).ok()?;
-            Unit::decode(state.units.get(at..at + UNIT_BYTES as usize)?)
-        };
-        (from..to).map(|offset| (offset, unit(offset))).collect()
+    /// Units that are in no file yet.
+    #[cfg(test)]
+    pub fn in_memory(&self) -> usize {
+        self.state.0.lock().units.len() / UNIT_BYTES as usize
+    }
+
+    /// Follows the log's start, where another process removes the files.
+    ///
+    /// # Errors
+    /// What the disk says.
+    pub(super) fn look_again(&self, start: Position) -> Result<()> {
+        self.files.look_again()?;
+        self.follow(start)
+    }
+
+    /// Whatever offset comes next is where it goes on: what lay between is gone.
+    pub(super) fn begin_anew(&self) {
+        let mut state = self.state.0.lock();
+        *state = Pending::default();
+        let max = self.max.load(Ordering::Acquire);
+        self.min.store(max, Ordering::Release);
     }
 
     /// Moves `min` to the first message at or above the log's `start`, removes the files that
@@ -380,6 +457,16 @@ impl Queue {
             (from, step) = (end, (step * 2).min(4096));
         }
         Ok(found)
+    }
+
+    /// Where the first message at or after `from` begins in the log, if there is one.
+    ///
+    /// # Errors
+    /// What the disk says.
+    pub fn position_from(&self, from: QueueOffset) -> Result<Option<Position>> {
+        let Bounds { min, max } = self.bounds();
+        let found = self.next_unit(from.max(min).get(), max.get())?;
+        Ok(found.map(|(_, unit)| unit.position))
     }
 
     /// Removes whatever the files hold behind the last unit.

@@ -330,6 +330,28 @@ impl Queues {
         (dir.clone(), UnitFiles::open(&self.shelf, dir))
     }
 
+    /// In a store opened for reading: gives memory back for units that the writer's files hold.
+    ///
+    /// # Errors
+    /// What the disk says.
+    pub fn lean_on_files(&self) -> Result<()> {
+        self.table.iter().try_for_each(|queue| queue.lean_on_files())
+    }
+
+    /// In a store opened for reading: minimum offsets follow the log's start, which the writer
+    /// has moved, and files that it removed are forgotten.
+    ///
+    /// # Errors
+    /// What the disk says.
+    pub fn look_again(&self, start: Position) -> Result<()> {
+        self.table.iter().try_for_each(|queue| queue.look_again(start))
+    }
+
+    /// In a store opened for reading: the next message of each queue may have any offset.
+    pub fn begin_anew(&self) {
+        self.table.iter().for_each(|queue| queue.begin_anew());
+    }
+
     /// The queues that have a directory.
     pub(super) fn found(&self) -> Result<Vec<(String, u32)>> {
         let mut found = Vec::new();

@@ -98,9 +98,7 @@ pub fn slot_states(page: &[u8]) -> [SlotState; 2] {
 #[derive(Debug)]
 pub struct Slots {
     file: Arc<dyn File>,
-    sequence: i64,
-    /// Where the next write goes: not where the newest value is.
-    next: u64,
+    page: Page,
     failed: bool,
 }
 
@@ -118,22 +116,8 @@ impl Slots {
     /// [`ErrorKind::Version`] if a later release wrote the file, [`ErrorKind::Corrupt`] if the
     /// file is too short, and whatever reading fails with.
     pub fn open(file: Arc<dyn File>) -> Result<(Self, Option<Vec<u8>>)> {
-        if file.len_bytes() < Self::LEN {
-            let error = Error::new(ErrorKind::Corrupt, "a file of two slots is too short");
-            return Err(error.with_offset(file.len_bytes()).with_limit(Self::LEN));
-        }
-        let newest = [0, SECTOR_BYTES]
-            .into_iter()
-            .map(|at| Ok(read_slot(&*file, at)?.map(|(sequence, value)| (sequence, at, value))))
-            .collect::<Result<Vec<_>>>()?
-            .into_iter()
-            .flatten()
-            .max_by_key(|(sequence, ..)| *sequence);
-        let (sequence, at, value) = match newest {
-            Some((sequence, at, value)) => (sequence, at, Some(value)),
-            None => (0, SECTOR_BYTES, None),
-        };
-        Ok((Self { file, sequence, next: SECTOR_BYTES - at, failed: false }, value))
+        let (page, value) = Page::read(&*file, 0)?;
+        Ok((Self { file, page, failed: false }, value))
     }
 
     /// Replaces the value, durably. After a failure the old one still counts.
@@ -142,11 +126,12 @@ impl Slots {
     /// [`ErrorKind::TooLarge`] above [`Slots::MAX_PAYLOAD`]; what writing fails with, after which
     /// it may be tried again; what syncing fails with, and [`ErrorKind::Poisoned`] ever after.
     pub fn write(&mut self, payload: &[u8]) -> Result<()> {
-        let sequence = self.put_next(payload)?;
+        self.check()?;
+        self.page.put(&*self.file, payload)?;
         self.failed = true;
         self.file.sync()?;
         self.failed = false;
-        self.turn(sequence);
+        self.page.settle();
         Ok(())
     }
 
@@ -157,8 +142,9 @@ impl Slots {
     /// # Errors
     /// As [`Slots::write`]; it may be tried again.
     pub fn put(&mut self, payload: &[u8]) -> Result<()> {
-        let sequence = self.put_next(payload)?;
-        self.turn(sequence);
+        self.check()?;
+        self.page.put(&*self.file, payload)?;
+        self.page.settle();
         Ok(())
     }
 
@@ -168,23 +154,78 @@ impl Slots {
         &self.file
     }
 
-    /// Writes the value over the older slot.
-    fn put_next(&self, payload: &[u8]) -> Result<i64> {
-        if self.failed {
-            return Err(Error::new(ErrorKind::Poisoned, "an earlier sync of the slots failed"));
+    fn check(&self) -> Result<()> {
+        match self.failed {
+            false => Ok(()),
+            true => Err(Error::new(ErrorKind::Poisoned, "an earlier sync of the slots failed")),
         }
-        if payload.len() > Self::MAX_PAYLOAD {
-            let error = Error::new(ErrorKind::TooLarge, "the value does not fit its slot");
-            return Err(error.with_limit(Self::MAX_PAYLOAD as u64));
+    }
+}
+
+/// The two slots of one value, in a file that has several such pages of [`Slots::LEN`] bytes.
+#[derive(Debug)]
+pub struct Page {
+    /// Where it begins in the file.
+    at: u64,
+    sequence: i64,
+    /// Where the next write goes: not where the newest value is.
+    next: u64,
+}
+
+impl Page {
+    /// Reads the newest whole value of page `number`, as [`Slots::open`] does.
+    ///
+    /// # Errors
+    /// As [`Slots::open`].
+    pub fn read(file: &dyn File, number: u64) -> Result<(Self, Option<Vec<u8>>)> {
+        let at = number * Slots::LEN;
+        if file.len_bytes() < at + Slots::LEN {
+            let error = Error::new(ErrorKind::Corrupt, "a file of two slots is too short");
+            return Err(error.with_offset(file.len_bytes()).with_limit(at + Slots::LEN));
         }
-        let sequence = self.sequence + 1;
-        self.file.write_at(self.next, &encode(sequence, payload))?;
-        Ok(sequence)
+        let newest = [0, SECTOR_BYTES]
+            .into_iter()
+            .map(|slot| {
+                let found = read_slot(file, at + slot)?;
+                Ok(found.map(|(sequence, value)| (sequence, slot, value)))
+            })
+            .collect::<Result<Vec<_>>>()?
+            .into_iter()
+            .flatten()
+            .max_by_key(|(sequence, ..)| *sequence);
+        let (sequence, slot, value) = match newest {
+            Some((sequence, slot, value)) => (sequence, slot, Some(value)),
+            None => (0, SECTOR_BYTES, None),
+        };
+        Ok((Self { at, sequence, next: SECTOR_BYTES - slot }, value))
     }
 
-    fn turn(&mut self, sequence: i64) {
-        self.sequence = sequence;
+    /// Writes a value over the older one. It is durable once the file was synced, and then the
+    /// page is to be settled.
+    ///
+    /// # Errors
+    /// [`ErrorKind::TooLarge`] above [`Slots::MAX_PAYLOAD`], or what writing fails with; then
+    /// the value before still counts, and it may be tried again.
+    pub fn put(&self, file: &dyn File, payload: &[u8]) -> Result<()> {
+        if payload.len() > Slots::MAX_PAYLOAD {
+            let error = Error::new(ErrorKind::TooLarge, "the value does not fit its slot");
+            return Err(error.with_limit(Slots::MAX_PAYLOAD as u64));
+        }
+        file.write_at(self.at + self.next, &encode(self.sequence + 1, payload))
+    }
+
+    /// Notes that what was put last is durable: the next value goes over the other one.
+    pub fn settle(&mut self) {
+        self.sequence += 1;
         self.next = SECTOR_BYTES - self.next;
+    }
+
+    /// The bytes of a page that holds one value, for a file that is written as a whole.
+    #[must_use]
+    pub fn image(payload: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![0; Slots::LEN as usize];
+        put(&mut bytes, 0, &encode(1, payload));
+        bytes
     }
 }
 

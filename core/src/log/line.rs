@@ -114,6 +114,13 @@ impl Log {
         self.chain.drop_before(start)
     }
 
+    /// Goes on to `end`, which another process has written, as it has made durable what lies
+    /// below `flushed`.
+    pub fn follow(&self, end: Position, flushed: Position) {
+        self.appended.publish(end);
+        self.flushed.publish(flushed.min(end).max(self.flushed()));
+    }
+
     /// Ends appending: what is in the log when this returns is all there will be.
     pub fn seal(&self) {
         let _tail = self.tail.lock();

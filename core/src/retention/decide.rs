@@ -1,6 +1,7 @@
 //! Which segments leave the log now, and why each of the others stays.
 
 use std::fmt;
+use std::sync::Arc;
 
 use super::judge::{Directory, judge};
 use super::policy::{Policy, Role};
@@ -36,8 +37,32 @@ pub struct Moment {
     pub manual: bool,
 }
 
+/// A cursor that keeps segments it has not acknowledged from leaving.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// The cursor's topic.
+    pub topic: Arc<str>,
+    /// The cursor's name.
+    pub cursor: Arc<str>,
+    /// Where the first record begins that it has not acknowledged.
+    pub from: Position,
+    /// Segments of a greater age are not kept, in milliseconds.
+    pub max_age_ms: Option<u64>,
+    /// Segments that begin farther below the log's end are not kept, in bytes.
+    pub max_bytes: Option<u64>,
+}
+
+impl Holder {
+    /// Whether it keeps a segment of that age, in a log whose last segment ends at `end`.
+    fn keeps(&self, segment: &SegmentFacts, age_ms: Option<u64>, end: Position) -> bool {
+        self.from < segment.base + segment.len
+            && self.max_age_ms.is_none_or(|most| age_ms.is_none_or(|age_ms| age_ms <= most))
+            && self.max_bytes.is_none_or(|most| end.since(segment.base) <= most)
+    }
+}
+
 /// Why a segment leaves or stays. Ages are in milliseconds since the last record was stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Reason {
     /// Leaves: it is past its age.
     Expired {
@@ -55,6 +80,13 @@ pub enum Reason {
     KeptBehind,
     /// Stays: its directory is read-only.
     KeptReadOnly,
+    /// Stays: a cursor has not acknowledged all of it, and may hold it.
+    KeptForCursor {
+        /// The cursor's topic.
+        topic: Arc<str>,
+        /// The cursor's name.
+        cursor: Arc<str>,
+    },
     /// Stays: it is not past its age.
     KeptYoung {
         /// Its age; 0 if its time lies in the future.
@@ -79,13 +111,14 @@ pub enum Reason {
 impl Reason {
     /// The name in reports.
     #[must_use]
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &'static str {
         match self {
             Self::Expired { .. } => "expired",
             Self::Forced { .. } => "forced",
             Self::KeptLast => "kept_last",
             Self::KeptBehind => "kept_behind",
             Self::KeptReadOnly => "kept_read_only",
+            Self::KeptForCursor { .. } => "kept_for_cursor",
             Self::KeptYoung { .. } => "kept_young",
             Self::KeptUndated => "kept_undated",
             Self::KeptNoPressure { .. } => "kept_no_pressure",
@@ -95,16 +128,16 @@ impl Reason {
 
     /// Whether the segment leaves the log.
     #[must_use]
-    pub fn drops(self) -> bool {
+    pub fn drops(&self) -> bool {
         matches!(self, Self::Expired { .. } | Self::Forced { .. })
     }
 }
 
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Expired { age_ms } => write!(f, "dropped: expired, {} old", Span(age_ms)),
-            Self::Forced { age_ms: Some(age_ms) } => {
+        match self {
+            &Self::Expired { age_ms } => write!(f, "dropped: expired, {} old", Span(age_ms)),
+            &Self::Forced { age_ms: Some(age_ms) } => {
                 write!(f, "dropped before its age: disks are full, {} old", Span(age_ms))
             }
             Self::Forced { age_ms: None } => {
@@ -113,11 +146,14 @@ impl fmt::Display for Reason {
             Self::KeptLast => f.write_str("kept: the last segment never goes"),
             Self::KeptBehind => f.write_str("kept: an earlier segment stays"),
             Self::KeptReadOnly => f.write_str("kept: its directory is read-only"),
-            Self::KeptYoung { age_ms, left_ms, .. } => {
+            Self::KeptForCursor { topic, cursor } => {
+                write!(f, "kept: held by cursor {cursor} of topic {topic}")
+            }
+            &Self::KeptYoung { age_ms, left_ms, .. } => {
                 write!(f, "kept: {} old, expires in {}", Span(age_ms), Span(left_ms))
             }
             Self::KeptUndated => f.write_str("kept: its age is not known"),
-            Self::KeptNoPressure { age_ms } => write!(
+            &Self::KeptNoPressure { age_ms } => write!(
                 f,
                 "kept: expired, {} old, but it is not the hour of deletion and disks have room",
                 Span(age_ms)
@@ -143,7 +179,7 @@ impl fmt::Display for Span {
 }
 
 /// What happens to one segment.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fate {
     /// The segment.
     pub segment: SegmentFacts,
@@ -196,6 +232,7 @@ impl CleanPlan {
 ///   per round.
 /// * Others leave only if the policy allows it and [`Verdict::force`] calls for it, at most so
 ///   many in a round, and no more than it takes: each file that goes counts as space returned.
+/// * What one of the `holders` keeps does not leave, whatever calls for it.
 ///
 /// Rounds are idempotent: deciding twice in the same state drops nothing more than deciding once
 /// with more room in the round.
@@ -206,10 +243,12 @@ impl CleanPlan {
 pub fn decide(
     segments: &[SegmentFacts],
     directories: &[Directory],
+    holders: &[Holder],
     policy: &Policy,
     moment: Moment,
 ) -> CleanPlan {
-    let mut round = Round::new(directories, policy, moment);
+    let end = segments.last().map_or(Position::ZERO, |last| last.base + last.len);
+    let mut round = Round { holders, end, ..Round::new(directories, policy, moment) };
     let dates = dates(segments, moment.now_ms);
     let fates: Vec<Fate> = segments
         .iter()
@@ -258,6 +297,9 @@ struct Round<'a> {
     forced: u32,
     /// Whether a segment stays, and so all behind it.
     blocked: bool,
+    holders: &'a [Holder],
+    /// The end of the last segment.
+    end: Position,
 }
 
 impl<'a> Round<'a> {
@@ -273,6 +315,8 @@ impl<'a> Round<'a> {
             by_age: moment.manual || is_hour || verdict.clean || verdict.force,
             forced: 0,
             blocked: false,
+            holders: &[],
+            end: Position::ZERO,
         }
     }
 
@@ -286,7 +330,9 @@ impl<'a> Round<'a> {
         } else if role == Some(Role::ReadOnly) {
             Reason::KeptReadOnly
         } else {
-            self.by_age_or_force(stored_ms)
+            let reason = self.by_age_or_force(stored_ms);
+            let held = self.held(segment, stored_ms).filter(|_| reason.drops());
+            held.unwrap_or(reason)
         };
         match reason {
             Reason::Expired { .. } => self.give_back(segment),
@@ -297,6 +343,15 @@ impl<'a> Round<'a> {
             _ => self.blocked = true,
         }
         reason
+    }
+
+    /// Who keeps a segment that would leave.
+    fn held(&self, segment: &SegmentFacts, stored_ms: Option<i64>) -> Option<Reason> {
+        let age_ms = stored_ms.map(|stored_ms| self.age_ms(stored_ms));
+        let mut holders = self.holders.iter();
+        let Holder { topic, cursor, .. } =
+            holders.find(|holder| holder.keeps(segment, age_ms, self.end))?;
+        Some(Reason::KeptForCursor { topic: Arc::clone(topic), cursor: Arc::clone(cursor) })
     }
 
     /// The fate of a segment that may leave.

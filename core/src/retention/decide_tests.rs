@@ -57,7 +57,7 @@ fn checked(
     policy: &Policy,
     moment: Moment,
 ) -> CleanPlan {
-    let plan = decide(segments, directories, policy, moment);
+    let plan = decide(segments, directories, &[], policy, moment);
     assert_eq!(plan.fates.len(), segments.len());
     assert!(plan.drop < segments.len().max(1), "the last segment never goes");
     for (i, fate) in plan.fates.iter().enumerate() {
@@ -380,4 +380,47 @@ fn spans_are_in_the_largest_unit() {
     for (ms, text) in rows {
         assert_eq!(Span(ms).to_string(), text);
     }
+}
+
+/// A cursor that has not acknowledged the record at `from`.
+fn holder(from: u64, max_age_ms: Option<u64>, max_bytes: Option<u64>) -> Holder {
+    let (topic, cursor) = ("orders".into(), "billing".into());
+    Holder { topic, cursor, from: Position::new(from), max_age_ms, max_bytes }
+}
+
+/// What a cursor holds stays at any pressure, until its bound is passed.
+#[test]
+fn a_cursor_holds_what_it_has_not_acknowledged_within_its_bounds() {
+    let segments = aged(&[100, 90, 80, 1]);
+    let hours = |hours: u64| Some(hours * HOUR_MS.unsigned_abs());
+    let rows = [
+        (vec![], 3),
+        (vec![holder(0, None, None)], 0),
+        (vec![holder(99, None, None)], 0),
+        (vec![holder(100, None, None)], 1),
+        (vec![holder(250, None, None)], 2),
+        (vec![holder(300, None, None)], 3),
+        (vec![holder(0, hours(100), None)], 0),
+        (vec![holder(0, hours(99), None)], 1),
+        (vec![holder(0, None, Some(400))], 0),
+        (vec![holder(0, None, Some(399))], 1),
+        (vec![holder(0, hours(99), Some(200))], 2),
+        (vec![holder(250, None, None), holder(100, None, None)], 1),
+    ];
+    for percent in [10, 99] {
+        for (holders, drop) in &rows {
+            let directories = [disk(0, percent)];
+            let plan = decide(&segments, &directories, holders, &Policy::default(), asked());
+            let what = format!("{percent} % {holders:?}");
+            // At 99 % the young one before the last would go too, were there one.
+            assert_eq!(plan.drop, *drop, "{what}");
+            let first_kept = &plan.fates[*drop].reason;
+            assert_eq!(first_kept.name() == "kept_for_cursor", *drop < 3, "{what}");
+        }
+    }
+    let young = decide(&aged(&[1, 0]), &[disk(0, 10)], &rows[1].0, &Policy::default(), asked());
+    assert_eq!(names(&young), ["kept_young", "kept_last"]);
+    let held = decide(&segments, &[disk(0, 10)], &rows[1].0, &Policy::default(), asked());
+    let text = held.fates[0].reason.to_string();
+    assert_eq!(text, "kept: held by cursor billing of topic orders");
 }

@@ -18,7 +18,7 @@ mod marks;
 mod policy;
 mod refusal;
 
-pub use decide::{CleanPlan, Fate, Moment, Reason, SegmentFacts, decide};
+pub use decide::{CleanPlan, Fate, Holder, Moment, Reason, SegmentFacts, decide};
 pub use hours::DeleteHours;
 pub use judge::{Directory, Verdict, judge, probe_delay_ms};
 pub(crate) use marks::check_range;

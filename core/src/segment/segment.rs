@@ -305,13 +305,18 @@ impl Segment {
     /// # Errors
     /// What the disk says, but a file that is gone already is fine.
     pub fn remove(&self) -> Result<()> {
-        self.dropped.store(true, Ordering::Release);
-        self.close_file();
-        self.let_go();
+        self.set_dropped();
         self.disk.remove(&self.path).or_else(|error| match self.disk.stat(&self.path) {
             Ok(None) => Ok(()),
             _ => Err(error),
         })
+    }
+
+    /// Notes that it is no part of the line any more: who has not mapped it yet is told so.
+    pub fn set_dropped(&self) {
+        self.dropped.store(true, Ordering::Release);
+        self.close_file();
+        self.let_go();
     }
 
     /// Whether a reader holds the map.

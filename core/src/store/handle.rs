@@ -15,6 +15,7 @@ use crate::options::Options;
 use crate::record::{Encoding, UniqueIds};
 use crate::retention::CleanPlan;
 use crate::store::fleet::Fleet;
+use crate::store::follow::Follower;
 use crate::store::{Batch, ReadLimits, Recovery, batch, open};
 use crate::tasks::{
     Bell, CheckpointStep, CleanStep, Engine, FlushStep, IndexStep, Next, PrepareStep, ProbeStep,
@@ -63,6 +64,8 @@ pub struct Store {
     pub(super) workers: Mutex<Workers>,
     pub(super) steps: Mutex<Steps>,
     pub(super) fleet: Mutex<Fleet>,
+    /// Follows the writer, in a store opened for reading.
+    pub(super) follower: Option<Arc<Follower>>,
     /// Held while the store is open; released last.
     pub(super) lock: Mutex<Option<Box<dyn crate::disk::Lock>>>,
 }
@@ -177,7 +180,7 @@ impl Store {
         limits: ReadLimits,
     ) -> Result<Batch> {
         self.check_readable()?;
-        batch::read(&self.engine, topic, queue, from, limits)
+        self.reading(|| batch::read(&self.engine, topic, queue, from, limits))
     }
 
     /// The record at `position`, as it stands on disk.
@@ -186,6 +189,10 @@ impl Store {
     /// `Gone` below the start, `Offline` in a hole, `Invalid` where no record begins, `Closed`.
     pub fn get(&self, position: Position) -> Result<Slice> {
         self.check_open()?;
+        self.reading(|| self.record_at(position))
+    }
+
+    fn record_at(&self, position: Position) -> Result<Slice> {
         let mut reader = self.engine.log.reader();
         match reader.record(position)? {
             Some(span) => Ok(reader.slice(span)),
@@ -347,6 +354,7 @@ impl Store {
         }
         // A segment that nothing was written to yet has a name all the same.
         engine.log.chain().snapshot().last().map_or(Ok(()), |last| last.settle_name())?;
+        engine.cursors.seal(engine.disk.as_ref())?;
         CheckpointStep::write(engine, true)?;
         let abort = engine.root.join(open::ABORT);
         engine.disk.remove(&abort)?;

@@ -3,9 +3,17 @@
 
 mod append;
 mod batch;
+mod cursor;
+#[cfg(test)]
+mod cursor_tests;
+mod cursors;
+mod delivery;
 mod destroy;
 mod filtered;
 pub(crate) mod fleet;
+mod follow;
+#[cfg(test)]
+mod follow_tests;
 mod handle;
 mod lookup;
 mod open;
@@ -26,6 +34,9 @@ use crate::directory::OWN_DIR;
 
 pub use append::Receipt;
 pub use batch::{Batch, ReadLimits, ReadStatus, Stored};
+pub use cursor::{Cursor, CursorOptions, Seek};
+pub use cursors::{CursorQueue, CursorReport, Lag};
+pub use delivery::{Delivered, Delivery, Overtaken};
 pub use handle::{Store, Task};
 pub use lookup::KeyQuery;
 pub(crate) use recovery::Judge;

@@ -22,7 +22,9 @@ use crate::options::{Durability, OnDamage, Options};
 use crate::record::{Encoding, PADDING_BYTES, UniqueIds};
 use crate::retention::{Pressure, Role};
 use crate::segment::{Budget, Place, Segment, Snapshot, Supply};
+use crate::store::cursors::open_cursors;
 use crate::store::fleet::Fleet;
+use crate::store::follow::Follower;
 use crate::store::handle::Steps;
 use crate::store::recovery::{Known, Outcome, Recovery, cut_tail, recover};
 use crate::store::{Store, own_dir, usual_directory};
@@ -101,7 +103,7 @@ pub(super) fn open(
 /// How often a reader looks at a store that somebody else may be changing.
 const READ_ONLY_TRIES: u32 = 8;
 
-fn is_passing(error: &Error) -> bool {
+pub(super) fn is_passing(error: &Error) -> bool {
     matches!(error.kind(), ErrorKind::Offline | ErrorKind::Gone | ErrorKind::Corrupt)
 }
 
@@ -189,7 +191,7 @@ impl Opening {
         self.check_whole(&known, &outcome, &queues, &snapshot)?;
         let mut report = outcome.report;
         report.ignored = std::mem::take(&mut self.inventory.ignored);
-        let start = start(&known, &snapshot, report.end);
+        let start = known.start(&snapshot, report.end);
         report.offline = self.note_holes(&snapshot, start..report.end);
         let mut segments = segments;
         if !self.options.read_only {
@@ -403,6 +405,8 @@ impl Opening {
             }
         };
         let no_appends = self.fleet.may_lack_the_tail(known, report.end);
+        let cut_to = no_appends.is_none().then_some(&derived.queues);
+        let cursors = open_cursors(self.disk.as_ref(), &self.root, &self.options, cut_to)?;
         let (disk, budget) = (Arc::clone(&self.disk), Arc::clone(&self.budget));
         let placement = self.options.placement;
         let now_ms = self.clock.now_ms();
@@ -423,6 +427,7 @@ impl Opening {
             disk,
             clock: self.clock,
             budget,
+            cursors,
             marks,
             last: derived.last,
             patchy: derived.patchy,
@@ -437,6 +442,7 @@ impl Opening {
             steps: Mutex::new(Steps::new(&engine)),
             fleet: Mutex::new(self.fleet),
             lock: Mutex::new(self.lock.take()),
+            follower: engine.options.read_only.then(|| Arc::new(Follower::new(&engine))),
             engine,
         };
         if !store.engine.options.read_only {
@@ -460,13 +466,6 @@ impl Opening {
             pressure: Pressure::None,
         })
     }
-}
-
-/// The log's start: its first segment's, unless that is on a directory that is not there.
-pub(super) fn start(known: &Known, snapshot: &Snapshot, end: Position) -> Position {
-    let first = snapshot.segments().first().map_or(end, |first| first.base());
-    let marked = known.marks.filter(|_| known.partial).map_or(first, |marks| marks.start);
-    marked.min(first)
 }
 
 fn encoding(options: &Options, segment_len: u64) -> Encoding {

@@ -71,6 +71,13 @@ pub(super) struct Outcome {
 }
 
 impl Known {
+    /// The log's start: its first segment's, unless that is on a directory that is not there.
+    pub(super) fn start(&self, snapshot: &Snapshot, end: Position) -> Position {
+        let first = snapshot.segments().first().map_or(end, |first| first.base());
+        let marked = self.marks.filter(|_| self.partial).map_or(first, |marks| marks.start);
+        marked.min(first)
+    }
+
     /// Everything below was durable.
     pub(crate) fn flushed(&self) -> Position {
         self.marks.map_or(Position::ZERO, |marks| marks.flushed)

@@ -8,6 +8,7 @@ use crate::options::OnDamage;
 use crate::record::{TIMED_BYTES, store_ms_of};
 use crate::store::Store;
 use crate::store::batch::is_at_home;
+use crate::tasks::Engine;
 
 /// Which of the messages around a time is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -16,6 +17,34 @@ pub enum Boundary {
     Lower,
     /// The last message at or before the time; the first message if all are later.
     Upper,
+}
+
+/// As [`Store::offset_at`].
+pub(super) fn offset_at(
+    engine: &Engine,
+    topic: &str,
+    queue: u32,
+    time_ms: i64,
+    boundary: Boundary,
+) -> Result<QueueOffset> {
+    let Some(queue) = engine.queues.find(topic, queue) else {
+        return Ok(QueueOffset::ZERO);
+    };
+    let bounds = queue.bounds();
+    let mut seeker = Seeker {
+        queue,
+        // After the queue was looked at: it covers what the units point to.
+        reader: engine.log.reader(),
+        times: engine.queues.times().get(),
+        skips: engine.options.on_damage == OnDamage::Skip,
+        min: bounds.min.get(),
+        max: bounds.max.get(),
+    };
+    let found = match boundary {
+        Boundary::Lower => seeker.lower(time_ms)?,
+        Boundary::Upper => seeker.upper(time_ms)?,
+    };
+    Ok(QueueOffset::new(found))
 }
 
 impl Store {
@@ -36,24 +65,7 @@ impl Store {
         boundary: Boundary,
     ) -> Result<QueueOffset> {
         self.check_readable()?;
-        let Some(queue) = self.engine.queues.find(topic, queue) else {
-            return Ok(QueueOffset::ZERO);
-        };
-        let bounds = queue.bounds();
-        let mut seeker = Seeker {
-            queue,
-            // After the queue was looked at: it covers what the units point to.
-            reader: self.engine.log.reader(),
-            times: self.engine.queues.times().get(),
-            skips: self.engine.options.on_damage == OnDamage::Skip,
-            min: bounds.min.get(),
-            max: bounds.max.get(),
-        };
-        let found = match boundary {
-            Boundary::Lower => seeker.lower(time_ms)?,
-            Boundary::Upper => seeker.upper(time_ms)?,
-        };
-        Ok(QueueOffset::new(found))
+        offset_at(&self.engine, topic, queue, time_ms, boundary)
     }
 }
 

@@ -80,7 +80,7 @@ pub(crate) fn survey(disk: Arc<dyn Disk>, root: &Path, options: &Options) -> Res
 fn finish(mut opening: Opening, options: Options, registry: Option<Error>) -> Result<Survey> {
     let snapshot = Chain::new(opening.segments()).snapshot();
     let known = opening.known()?;
-    let start = open::start(&known, &snapshot, known.flushed());
+    let start = known.start(&snapshot, known.flushed());
     Ok(Survey {
         queues: opening.queues()?,
         offline: opening.fleet.offline(),

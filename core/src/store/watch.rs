@@ -6,10 +6,14 @@ use std::time::Duration;
 
 use crate::base::units::{Position, QueueOffset};
 use crate::base::waiting::{Answer, Waiter};
-use crate::disk::BorrowedFd;
+use crate::disk::{BorrowedFd, Deadline};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::Store;
+use crate::store::follow::Follower;
 use crate::tasks::{Engine, Growing, TopicQueues, Wish};
+
+/// How often a store opened for reading looks what the writer did while somebody waits.
+const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// What to wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +56,8 @@ pub enum Watched<'a> {
 pub struct Watch {
     engine: Arc<Engine>,
     waiter: Arc<Waiter<Wish>>,
+    /// Looks again, in a store opened for reading.
+    follower: Option<Arc<Follower>>,
 }
 
 impl fmt::Debug for Watch {
@@ -61,22 +67,30 @@ impl fmt::Debug for Watch {
 }
 
 impl Watch {
-    pub(super) fn new(engine: &Arc<Engine>, growing: Growing, seen: u64) -> Self {
-        let waiter = engine.enter(Wish::new(growing, seen));
-        Self { engine: Arc::clone(engine), waiter }
+    pub(super) fn new(engine: &Arc<Engine>, wish: Wish, follower: Option<&Arc<Follower>>) -> Self {
+        let waiter = engine.enter(wish);
+        Self { engine: Arc::clone(engine), waiter, follower: follower.cloned() }
     }
 
     /// Returns true as soon as there is something that was not seen, and false when it has
     /// waited so long: zero looks and returns. Until [`Watch::clear`] it returns true at once.
-    /// In a store without background threads, whoever runs the index step wakes it.
+    /// In a store without background threads, whoever runs the index step wakes it. In a store
+    /// opened for reading it looks again every few milliseconds: see [`Store::refresh`].
     ///
     /// # Errors
     /// `Closed`, also when the store is closed while it waits.
     pub fn wait(&self, timeout: Duration) -> Result<bool> {
-        match self.waiter.wait(timeout) {
-            Answer::Told => Ok(true),
-            Answer::NotYet => Ok(false),
-            Answer::Over => Err(closed()),
+        let Some(follower) = &self.follower else { return told(self.waiter.wait(timeout)) };
+        let deadline = Deadline::after(timeout);
+        loop {
+            follower.look()?;
+            let left = deadline.left();
+            if told(self.waiter.wait(left.min(LOOK_AGAIN)))? {
+                return Ok(true);
+            }
+            if left <= LOOK_AGAIN {
+                return Ok(false);
+            }
         }
     }
 
@@ -85,8 +99,14 @@ impl Watch {
     /// poll it and do nothing else with it.
     ///
     /// # Errors
-    /// `Io` if the system gives none.
+    /// `Io` if the system gives none; `Invalid` in a store opened for reading, where nobody would
+    /// make it readable.
     pub fn event_fd(&self) -> Result<BorrowedFd<'_>> {
+        if self.follower.is_some() {
+            let text = "a store opened for reading looks again while somebody waits: it has no \
+                        descriptor to wait for";
+            return Err(Error::new(ErrorKind::Invalid, text));
+        }
         Ok(self.engine.event_of(&self.waiter)?.descriptor())
     }
 
@@ -102,8 +122,12 @@ impl Drop for Watch {
     }
 }
 
-fn closed() -> Error {
-    Error::new(ErrorKind::Closed, "the store was closed")
+fn told(answer: Answer) -> Result<bool> {
+    match answer {
+        Answer::Told => Ok(true),
+        Answer::NotYet => Ok(false),
+        Answer::Over => Err(Error::new(ErrorKind::Closed, "the store was closed")),
+    }
 }
 
 impl Store {
@@ -139,11 +163,10 @@ impl Store {
     fn wait_for(&self, growing: Growing, seen: u64, timeout: Duration) -> Result<bool> {
         self.check_open()?;
         let wish = Wish::new(growing, seen);
-        if wish.is_met(&self.engine) || timeout.is_zero() {
-            return Ok(wish.is_met(&self.engine));
+        if wish.is_met(&self.engine) {
+            return Ok(true);
         }
-        let waiter = self.engine.enter(wish);
-        Watch { engine: Arc::clone(&self.engine), waiter }.wait(timeout)
+        Watch::new(&self.engine, wish, self.follower.as_ref()).wait(timeout)
     }
 
     /// A watch over a queue, a topic or the tail of the log.
@@ -154,9 +177,9 @@ impl Store {
         self.check_open()?;
         let growing = match watched {
             Watched::Queue { topic, queue } => Growing::Queue(topic.into(), queue),
-            Watched::Topic { topic } => Growing::Topic(TopicQueues::new(topic)),
+            Watched::Topic { topic } => Growing::Topic(Arc::new(TopicQueues::new(topic))),
             Watched::Tail => Growing::Tail,
         };
-        Ok(Watch::new(&self.engine, growing, 0))
+        Ok(Watch::new(&self.engine, Wish::new(growing, 0), self.follower.as_ref()))
     }
 }

@@ -82,7 +82,7 @@ impl CleanStep {
                 disk.usage = disk.usage.map(|usage| usage.freed(held.len_bytes()));
             }
         }
-        decide(&facts, &disks, policy, moment)
+        decide(&facts, &disks, &engine.holders(), policy, moment)
     }
 
     fn begin_round(&mut self, now_ms: i64) {
@@ -113,8 +113,15 @@ impl CleanStep {
             engine.remember(&segment, fate, now_ms);
             self.leaving.push(segment);
         }
-        let followed = engine.drop_derived();
-        self.remove_files()?;
+        // Before any file goes: who reads beside this process learns from the marks that what it
+        // does not find is gone.
+        let noted = engine.write_marks(false);
+        let followed = match &noted {
+            Ok(()) => engine.drop_derived(),
+            Err(_) => engine.queues.follow(engine.log.start()),
+        };
+        noted?;
+        self.remove_leaving();
         if is_settled {
             return followed;
         }
@@ -131,6 +138,11 @@ impl CleanStep {
             return Ok(());
         }
         self.engine.write_marks(false)?;
+        self.remove_leaving();
+        Ok(())
+    }
+
+    fn remove_leaving(&mut self) {
         let engine = &self.engine;
         self.leaving.retain(|segment| {
             let removed = engine.remove_file(segment);
@@ -138,7 +150,6 @@ impl CleanStep {
                 .inspect_err(|error| log::warn!("a file cannot be removed yet: {error}"))
                 .is_err()
         });
-        Ok(())
     }
 }
 

@@ -9,6 +9,7 @@ use crate::base::units::Position;
 use crate::base::waiting::Waiting;
 use crate::base::watermark::Watermark;
 use crate::checkpoint::{Marks, MarksFile, RocketmqCheckpoint};
+use crate::cursor::Register;
 use crate::derived::{KeyIndex, Queues};
 use crate::directory::OWN_DIR;
 use crate::disk::{Clock, Disk};
@@ -48,6 +49,8 @@ pub struct Engine {
     pub indexed: Watermark,
     /// What is known of records that are not indexed yet.
     pub fresh: Fresh,
+    /// The cursors; none in a store opened for reading.
+    pub cursors: Register,
     /// Who waits for something to read.
     pub waiting: Waiting<Wish>,
     /// The index step's own.
@@ -116,6 +119,8 @@ pub struct Parts {
     pub supply: Supply,
     /// The directories.
     pub disks: Disks,
+    /// The cursors.
+    pub cursors: Register,
     /// The marks on disk.
     pub marks: Option<MarksFile>,
     /// The log's last record: where it begins and its store time.
@@ -159,6 +164,7 @@ impl Engine {
             disks: parts.disks,
             indexed,
             fresh: Fresh::default(),
+            cursors: parts.cursors,
             waiting: Waiting::default(),
             indexing: Mutex::default(),
             patchy: parts.patchy,

@@ -7,6 +7,7 @@ mod disks;
 mod engine;
 mod flush;
 mod fresh;
+mod holders;
 mod index;
 mod prepare;
 mod probe;

@@ -19,7 +19,7 @@ pub enum Growing {
     /// The messages of one queue that can be read; it need not exist yet.
     Queue(Box<str>, u32),
     /// Those of all queues of a topic, also of queues to come.
-    Topic(TopicQueues),
+    Topic(Arc<TopicQueues>),
     /// The log, as far as readers see it.
     Tail,
 }
@@ -29,6 +29,8 @@ pub enum Growing {
 pub struct TopicQueues {
     topic: Box<str>,
     known: Mutex<(u32, Vec<Arc<Queue>>)>,
+    /// Counts what lets a waiter go on besides messages.
+    nudges: AtomicU64,
 }
 
 /// One wish: that something grows beyond what was seen of it.
@@ -44,7 +46,21 @@ impl TopicQueues {
     /// The queues of `topic`.
     #[must_use]
     pub fn new(topic: &str) -> Self {
-        Self { topic: topic.into(), known: Mutex::default() }
+        Self { topic: topic.into(), known: Mutex::default(), nudges: AtomicU64::new(0) }
+    }
+
+    /// Lets those who wait look again.
+    pub fn nudge(&self, engine: &Engine) {
+        self.nudges.fetch_add(1, Ordering::Relaxed);
+        engine.tell_waiting();
+    }
+
+    /// How many messages they ever had, and how often somebody nudged: it never falls.
+    #[must_use]
+    pub fn extent(&self, queues: &Queues) -> u64 {
+        let end = |queue: &Arc<Queue>| queue.bounds().max.get();
+        let ends: u64 = self.with(queues, |all| all.iter().map(end).sum());
+        ends + self.nudges.load(Ordering::Relaxed)
     }
 
     /// Gives the queues to `visit`, in the order of their numbers.
@@ -64,7 +80,7 @@ impl Growing {
         let end = |queue: &Arc<Queue>| queue.bounds().max.get();
         match self {
             Self::Queue(topic, queue) => engine.queues.find(topic, *queue).map_or(0, end),
-            Self::Topic(topic) => topic.with(&engine.queues, |all| all.iter().map(end).sum()),
+            Self::Topic(topic) => topic.extent(&engine.queues),
             Self::Tail => engine.log.visible().end().get(),
         }
     }

@@ -132,7 +132,7 @@ pub fn segments(reports: &[SegmentReport], world: &Path) -> Value {
 
 pub fn plan(plan: &CleanPlan) -> Value {
     let row = |fate: &spanlog::Fate| {
-        let reason = fate.reason;
+        let reason = &fate.reason;
         json!({
             "base": fate.segment.base.get(), "reason": reason.name(), "drops": reason.drops(),
         })

@@ -5,6 +5,7 @@
 //!   [`check`] are the simulation: a machine that follows from a seed, what happens in it, what
 //!   must be there, and whether it is.
 //!   [`queue_world`] is the same for a queue.
+//!   [`beside`] is what real processes at one store agree on.
 //! * [`small_store`] is a store to damage, [`mounts`] are small real file systems, and
 //!   [`appender`] and [`pusher`] are the processes that get killed.
 //!
@@ -13,6 +14,7 @@
 //! machine prints a line beginning with `skipped: ` and returns; `scripts/test.sh` counts it.
 
 pub mod appender;
+pub mod beside;
 pub mod check;
 pub mod fault_disk;
 pub mod model;

@@ -66,8 +66,12 @@ impl Follower {
     fn look_once(&self, scan: &mut Scan) -> Result<()> {
         let marks = self.marks()?;
         let start = marks.map_or(Position::ZERO, |marks| marks.start);
-        if start > self.known_end(scan) && self.find_segments(scan, start)? {
-            self.jump(scan, start);
+        if start > scan.position() {
+            // The writer dropped what comes next.
+            let is_known = start < self.known_end(scan);
+            if is_known || self.find_segments(scan, start)? {
+                self.jump(scan, start);
+            }
         }
         self.read_on(scan, marks)?;
         self.follow_start(start)
@@ -145,6 +149,12 @@ impl Follower {
         Ok(came)
     }
 
+    /// Learns of the segments that there are, and reads nothing.
+    #[cfg(test)]
+    pub(super) fn find_segments_for_test(&self) {
+        self.find_segments(&mut self.scan.lock(), Position::ZERO).unwrap();
+    }
+
     fn segment(&self, found: Found) -> Arc<Segment> {
         let Found { base, len, path, directory } = found;
         let (disk, budget) = (&self.engine.disk, &self.engine.budget);
@@ -152,8 +162,7 @@ impl Follower {
         Arc::new(Segment::existing(disk, budget, place, Access::Read))
     }
 
-    /// The writer dropped what comes next: the log goes on at `start`, and each queue with the
-    /// first message that stands there.
+    /// The log goes on at `start`, and each queue with the first message that stands there.
     fn jump(&self, scan: &mut Scan, start: Position) {
         self.engine.queues.begin_anew();
         *scan = Scan::new(self.engine.log.chain().snapshot(), start, Check::Checksums);

@@ -140,6 +140,20 @@ fn a_reader_that_was_left_far_behind_goes_on_where_the_log_begins() {
     both.check();
 }
 
+/// The segment that comes next was known by name, and its file was gone: looking failed for ever.
+#[test]
+fn a_known_segment_that_was_dropped_before_it_was_read_is_passed() {
+    let both = both(&options());
+    both.append(0, 100);
+    let reader = both.reader.follower.as_ref().unwrap();
+    // Names alone: it was about to read them.
+    reader.find_segments_for_test();
+    both.clean(4);
+    both.append(100, 10);
+    both.reader.refresh().unwrap();
+    both.check();
+}
+
 #[test]
 fn a_directory_that_the_writer_adds_is_found() {
     let both = both(&options());

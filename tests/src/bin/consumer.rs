@@ -44,7 +44,7 @@ fn consume(dir: &Path) -> Result<(), Box<dyn Error>> {
             out.write_all(format!("ack {queue} {offset}\n").as_bytes())?;
             cursor.ack(queue, offset)?;
         }
-        if round % 3 == 0 {
+        if round.is_multiple_of(3) {
             out.write_all(b"commit\n")?;
             cursor.commit()?;
             out.write_all(b"done\n")?;

@@ -146,8 +146,9 @@ pub fn run(args: &ExportArgs, output: &mut Output) -> Outcome<()> {
     let shown = output.shows_progress() && args.output.is_some();
     let bar = progress::bar(shown, Unit::Count, Some(total), "exporting");
     let mut sink = Sink::open(args.output.as_deref())?;
-    let every = TagFilter::parse("*")?;
-    let mut merge = Merge::new(&store, &queues, Begin::First, &every, true)?;
+    let all = TagFilter::parse("*")?;
+    let mut merge = Merge::new(&store, &all, true);
+    merge.begin(&queues, Begin::First)?;
     let mut count = 0_u64;
     loop {
         if interrupt.is_asked() {

@@ -107,6 +107,7 @@ impl<'a> Merge<'a> {
 
     fn add(&mut self, row: &QueueReport, next: QueueOffset) {
         let (topic, queue) = (row.topic.clone(), row.queue);
+        self.empty.push(self.cursors.len());
         self.cursors.push(Cursor { topic, queue, next, batch: None, given: 0 });
     }
 

@@ -204,6 +204,24 @@ fn rebuild_equals_original() {
     }
 }
 
+/// Files that were lost and made anew bear the old names: what was known of the old ones was taken
+/// for them, although a loss of power had left nothing in them.
+#[test]
+fn what_was_known_of_lost_files_is_forgotten() {
+    let machine = Machine::new();
+    let store = machine.open();
+    append(&store, 0..100);
+    store.close().unwrap();
+    machine.disk.lose(Path::new("/store/index"));
+    let store = machine.open();
+    while store.run(Task::Index).unwrap() == spanlog::Next::Again {}
+    assert!(!machine.index_files().is_empty());
+    machine.disk.sync_dir(Path::new("/store/index")).unwrap();
+    let next = machine.after(true);
+    check(&next.reader(), 0..100);
+    check(&next.open(), 0..100);
+}
+
 /// Hazard 54: an index of an earlier time is told by what it says of itself.
 #[test]
 fn stale_index_is_detected() {

@@ -43,13 +43,15 @@ impl Opening {
             catalogue.shape == wanted && ledger.is_some_and(|at| catalogue.position <= at.position)
         };
         let catalogue = found.as_deref().and_then(decode_catalogue).filter(fits);
-        if found.is_some() && catalogue.is_none() && access == Access::Write {
-            // A later ledger must not make it seem to fit.
+        let is_own = known.marks.is_some();
+        let index = KeyIndex::open(shelf, catalogue.as_ref(), known.clean, start, is_own)?;
+        let is_stale = catalogue.is_none_or(|catalogue| !index.follows(&catalogue));
+        if found.is_some() && is_stale && access == Access::Write {
+            // Neither a later ledger nor files that are made anew must make it seem to fit.
             self.disk.remove(&path)?;
             self.disk.sync_dir(&own_dir(&self.root))?;
         }
-        let is_own = known.marks.is_some();
-        KeyIndex::open(shelf, catalogue.as_ref(), known.clean, start, is_own)
+        Ok(index)
     }
 }
 

@@ -197,6 +197,12 @@ impl KeyIndex {
         }
     }
 
+    /// Whether it goes on from that catalogue, and was not begun anew.
+    #[must_use]
+    pub fn follows(&self, catalogue: &Catalogue) -> bool {
+        self.synced.load(Ordering::Relaxed) == catalogue.position.get()
+    }
+
     /// Whether anything is added to it.
     #[must_use]
     pub fn is_kept(&self) -> bool {

@@ -34,7 +34,8 @@ impl QueueWorld {
     fn payload(&mut self) -> Vec<u8> {
         let segment = self.options.segment_len_bytes as usize;
         let most = [40, 300, segment, 3 * segment][self.rng.usize(..4)];
-        let len = self.rng.usize(..most);
+        // Records of one length: then one of before fits behind one that took another's place.
+        let len = if self.rng.bool() { 1000 } else { self.rng.usize(..most) };
         let first = self.rng.u8(..);
         (0..len).map(|at| first.wrapping_add(at as u8)).collect()
     }

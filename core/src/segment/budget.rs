@@ -90,8 +90,7 @@ impl Budget {
     }
 
     fn evict_one(&self) -> Result<()> {
-        let has_room = |_| self.in_use() < self.max;
-        if self.evict(|segment| segment.last_used(), has_room) || has_room(0) {
+        if self.evict(|segment| segment.last_used(), |_| self.in_use() < self.max) {
             return Ok(());
         }
         Err(Error::new(ErrorKind::Full, "every map is held by a batch or slice; release some")
@@ -99,7 +98,7 @@ impl Budget {
     }
 
     /// Gives up maps, the least rank first, until it `is_done` before the next. Says whether any
-    /// went.
+    /// went or it was done: the room may be somebody else's by now, but asking again is right.
     fn evict<R: Ord + Copy>(
         &self,
         rank: impl Fn(&Segment) -> R,
@@ -114,7 +113,7 @@ impl Budget {
         let before = mapped.len();
         for (rank, segment) in live {
             if is_done(rank) {
-                break;
+                return true;
             }
             if segment.unmap_unless_held() {
                 self.release();

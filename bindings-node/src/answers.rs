@@ -86,10 +86,10 @@ pub fn segments(segments: &[SegmentReport]) -> Value {
 }
 
 pub fn queues(queues: &[QueueReport]) -> Value {
-    list(
-        queues,
-        |queue| json!({ "topic": queue.topic, "queue": queue.queue, "bounds": bounds(&queue.bounds) }),
-    )
+    list(queues, |queue| {
+        let bounds = bounds(&queue.bounds);
+        json!({ "topic": queue.topic, "queue": queue.queue, "bounds": bounds })
+    })
 }
 
 pub fn inspection(all: &Inspection) -> Value {

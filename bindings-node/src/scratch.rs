@@ -4,8 +4,8 @@
 //! born time (low, high), prepared position (low, high), then the lengths of body, topic, tags (1
 //! more than it is; 0 for none) and born host, and the numbers of keys and of properties. The
 //! length of each key follows, then of each property's name and value, as words. Then come the
-//! bytes: topic, tags, born host, keys, names and values, body. Topic and tags of the largest length
-//! are those of the message before.
+//! bytes: topic, tags, born host, keys, names and values, body. Topic and tags of the largest
+//! length are those of the message before.
 
 use std::str;
 

@@ -44,7 +44,8 @@ pub struct QueryArgs {
     #[arg(long, value_name = "TIME", value_parser = time_ms, allow_hyphen_values = true)]
     pub to_time: Option<i64>,
     /// Ends after so many messages
-    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..), default_value = "32")]
+    #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..),
+        default_value = "32")]
     pub count: u32,
     /// The store.
     #[command(flatten)]

@@ -16,6 +16,7 @@
 pub mod appender;
 pub mod beside;
 pub mod check;
+pub mod draft;
 pub mod fault_disk;
 pub mod model;
 pub mod mounts;

@@ -51,6 +51,9 @@ pub struct CursorFile {
     pages: BTreeMap<u32, Page>,
     /// A sync failed: the file is not synced again, another one takes its place.
     failed: bool,
+    /// Everything in it is known to be durable. Who was killed in a commit had written and not
+    /// synced.
+    is_durable: bool,
 }
 
 impl CursorFile {
@@ -68,7 +71,7 @@ impl CursorFile {
         bytes.resize(len_bytes(capacity) as usize, 0);
         disk.make_dir(path.parent().expect("a cursor's file lies in its topic's directory"))?;
         disk.replace(path, &bytes)?;
-        Ok(Self::open(disk, path, Access::Write)?.0)
+        Ok(Self { is_durable: true, ..Self::open(disk, path, Access::Write)?.0 })
     }
 
     /// Opens a file and reads it.
@@ -79,10 +82,18 @@ impl CursorFile {
         let file = disk.open(path, access)?;
         let read = read(file.as_ref()).map_err(|error| error.at(path))?;
         let (pages, saved) = read;
-        Ok((Self { path: path.to_owned(), file, pages, failed: false }, saved))
+        let path = path.to_owned();
+        Ok((Self { path, file, pages, failed: false, is_durable: false }, saved))
     }
 
-    /// Makes the progress of the queues `changed` durable, with one sync.
+    /// Whether everything in it is known to be durable.
+    #[must_use]
+    pub fn is_durable(&self) -> bool {
+        self.is_durable
+    }
+
+    /// Makes the progress of the queues `changed` durable, and all that is in the file, with one
+    /// sync.
     ///
     /// # Errors
     /// What the disk says; then each of the queues stands as it did, or as it was to.
@@ -97,7 +108,7 @@ impl CursorFile {
         }
         self.failed = true;
         self.file.sync()?;
-        self.failed = false;
+        (self.failed, self.is_durable) = (false, true);
         for queue in changed {
             self.pages.get_mut(queue).expect("looked up above").settle();
         }

@@ -295,7 +295,7 @@ impl Entry {
         let mut file = self.file.lock();
         let Some(file) = file.as_mut() else { return Ok(()) };
         let (saved, changed) = self.state.lock().begin_commit();
-        if changed.is_empty() {
+        if changed.is_empty() && file.is_durable() {
             return Ok(());
         }
         // Acknowledging goes on meanwhile.

@@ -277,6 +277,29 @@ fn a_cursor_beyond_the_end_after_a_loss_of_power_is_cut_back_for_good() {
     assert_eq!(rows, (2..11).map(|offset| (0, offset, 1)).collect::<Vec<_>>());
 }
 
+/// A commit had written and not synced when its process was killed. The next one believed what it
+/// read, had nothing to write itself, and a loss of power took it.
+#[test]
+fn what_a_killed_commit_wrote_is_durable_once_the_store_was_opened() {
+    let world = World::new();
+    world.append(0, 5);
+    world.store.flush().unwrap();
+    let cursor = world.cursor(quick());
+    poll(&cursor, 5);
+    cursor.ack_up_to(0, QueueOffset::new(4)).unwrap();
+    cursor.commit().unwrap();
+    let path = std::path::Path::new("/store/.spanlog/cursors/orders/billing");
+    let file = world.disk.open(path, crate::disk::Access::Write).unwrap();
+    let (page, _) = crate::disk::slots::Page::read(file.as_ref(), 1).unwrap();
+    let all: Vec<u8> = [&[0; 4][..], &5_u64.to_be_bytes(), &[0; 4]].concat();
+    page.put(file.as_ref(), &all).unwrap();
+    std::mem::forget(cursor);
+    let world = world.after_crash(false);
+    assert_eq!(acknowledged(&world.store.cursors().unwrap()[0]), [(0, 5)]);
+    let world = world.after_crash(true);
+    assert_eq!(acknowledged(&world.store.cursors().unwrap()[0]), [(0, 5)]);
+}
+
 #[test]
 fn who_is_overtaken_by_cleaning_is_told_once_and_goes_on() {
     let world = World::new();

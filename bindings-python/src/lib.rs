@@ -7,6 +7,7 @@
 #![deny(unsafe_code)]
 
 mod batch;
+mod cursors;
 mod draft;
 mod errors;
 mod handle;
@@ -32,6 +33,8 @@ mod _spanlog {
 
     #[pymodule_export]
     use super::batch::{Batch, Messages};
+    #[pymodule_export]
+    use super::cursors::Cursor;
     #[pymodule_export]
     use super::draft::Draft;
     #[pymodule_export]

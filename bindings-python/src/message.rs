@@ -19,6 +19,9 @@ pub struct Message {
     /// Its number within its queue.
     #[pyo3(get)]
     queue_offset: u64,
+    /// How often a cursor delivered it, from 1; 0 if it came by another way.
+    #[pyo3(get)]
+    attempt: u32,
 }
 
 /// The bytes of a record, and what keeps them.
@@ -32,7 +35,17 @@ impl Message {
     pub fn new(record: Slice, queue_offset: u64, copy: bool) -> Self {
         let record =
             if copy { Record::Copied(record.to_vec().into()) } else { Record::Mapped(record) };
-        Self { record, queue_offset }
+        Self { record, queue_offset, attempt: 0 }
+    }
+
+    /// The same, delivered by a cursor so many times.
+    pub fn delivered(self, attempt: u32) -> Self {
+        Self { attempt, ..self }
+    }
+
+    /// Its queue and its number in there.
+    pub fn place(&self) -> (u32, u64) {
+        (self.queue(), self.queue_offset)
     }
 
     fn bytes(&self) -> &[u8] {

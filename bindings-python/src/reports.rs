@@ -171,6 +171,30 @@ pub fn queue_stat<'py>(py: Python<'py>, stat: &spanlog::QueueStat) -> Object<'py
     object(py, "QueueStat", fields)
 }
 
+/// `Lag`.
+pub fn lag(py: Python<'_>, lag: spanlog::Lag) -> Object<'_> {
+    object(py, "Lag", (lag.messages, lag.bytes, lag.age_ms))
+}
+
+/// `CursorReport`.
+pub fn cursor<'py>(py: Python<'py>, report: &spanlog::CursorReport) -> Object<'py> {
+    let queue = |queue: &spanlog::CursorQueue| {
+        let fields = (
+            queue.queue,
+            queue.acknowledged.get(),
+            queue.committed.get(),
+            queue.next.get(),
+            bounds(py, queue.bounds)?,
+            lag(py, queue.lag)?,
+        );
+        object(py, "CursorQueue", fields)
+    };
+    let queues: Vec<_> = report.queues.iter().map(queue).collect::<PyResult<_>>()?;
+    let hold = report.hold.map(|hold| (hold.max_age_ms, hold.max_bytes));
+    let (topic, name, is_open) = (&report.topic, &report.name, report.is_open);
+    object(py, "CursorReport", (topic, name, is_open, hold, queues, &report.damage))
+}
+
 /// `Recovery`.
 pub fn recovery<'py>(py: Python<'py>, report: &Recovery) -> Object<'py> {
     let salvage = |salvaged: &spanlog::Salvage| {

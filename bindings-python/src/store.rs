@@ -40,6 +40,11 @@ impl Store {
     pub fn inner(&self) -> PyResult<&spanlog::Store> {
         self.handle.get()
     }
+
+    /// Whether it belongs to the parent process.
+    pub fn is_inherited(&self) -> bool {
+        self.handle.is_inherited()
+    }
 }
 
 /// Opens the store at root, or makes one.
@@ -316,6 +321,13 @@ impl Store {
     fn catch_up(&self, py: Python<'_>) -> PyResult<()> {
         let store = self.inner()?;
         py.detach(|| store.catch_up()).map_err(raised)
+    }
+
+    /// Makes what a writer has added and dropped since visible, in a store opened for reading
+    /// beside it. Returns whether there is anything new.
+    fn refresh(&self, py: Python<'_>) -> PyResult<bool> {
+        let store = self.inner()?;
+        py.detach(|| store.refresh()).map_err(raised)
     }
 
     /// Returns once everything appended so far is durable.

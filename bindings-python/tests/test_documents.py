@@ -46,6 +46,7 @@ EXAMPLES = {
         "payment durable: True\nall durable: True\nrefused whole: too_large limit 1048568\n"
         "payments kept: 200\n"
     ),
+    "work_queue": ("done: DRY, FLAKY, FOLD, WASH\nfailed: broken because it did not work\n"),
     "tail": "".join(f"{number} event {number}\n" for number in range(20)),
     "many_disks": (
         "segments take turns:\n"

@@ -1,7 +1,9 @@
-"""Following queues from an asyncio event loop, without a thread: the loop polls a
+"""Following queues and cursors from an asyncio event loop, without a thread: the loop polls a
 descriptor::
 
     async for message in spanlog.aio.messages(store, "orders"):
+        ...
+    async for delivery in spanlog.aio.deliveries(cursor):
         ...
     async for record in spanlog.aio.records(queue.reader()):
         ...
@@ -12,11 +14,13 @@ Reading itself is done in the loop's thread, a batch at a time.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 
-from ._spanlog import Message, QueueReader, QueueRecord, Store, Watch
+from ._spanlog import Cursor, Message, QueueReader, QueueRecord, Store, Watch
+from .reports import Delivery
 
-__all__ = ["messages", "readable", "records"]
+__all__ = ["deliveries", "messages", "readable", "records"]
 
 
 async def readable(watch: Watch | QueueReader, timeout: float | None = None) -> None:
@@ -49,6 +53,22 @@ async def messages(
         for message in following:
             yield message
         await readable(watch)
+
+
+async def deliveries(
+    cursor: Cursor, *, max_messages: int = 256, max_bytes: int = 1 << 20
+) -> AsyncIterator[Delivery]:
+    """What a cursor delivers, for ever: new messages, and those that are due again. Raises
+    ClosedError when the cursor or its store is closed."""
+    watch = cursor.watch()
+    while True:
+        watch.clear()
+        delivery = cursor.poll(max_messages=max_messages, max_bytes=max_bytes)
+        if delivery or delivery.overtaken:
+            yield delivery
+            continue
+        due = cursor.next_due_ms
+        await readable(watch, None if due is None else max(0.001, due / 1000 - time.time()))
 
 
 async def records(reader: QueueReader) -> AsyncIterator[QueueRecord]:

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from ._spanlog import Message
+    from .errors import SpanlogError
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,6 +210,77 @@ class Verification:
     was_closed: bool
     findings: list[Finding]
     more_findings: int
+
+
+@dataclass(frozen=True, slots=True)
+class Overtaken:
+    """Offsets of a queue that retention dropped before a cursor had acknowledged them; it goes on
+    behind them."""
+
+    queue: int
+    gone: range
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """What one poll of a cursor gave: messages, what retention took first, and queues that could
+    not be read, with the reason. It is as long as its messages, and iterates over them."""
+
+    messages: list[Message]
+    overtaken: list[Overtaken]
+    failures: list[tuple[int, SpanlogError]]
+
+    def __len__(self) -> int:
+        return len(self.messages)
+
+    def __iter__(self) -> Iterator[Message]:
+        return iter(self.messages)
+
+
+def delivery(
+    messages: list[Message],
+    overtaken: list[tuple[int, int, int]],
+    failures: list[tuple[int, SpanlogError]],
+) -> Delivery:
+    """A delivery from what the engine tells."""
+    gone = [Overtaken(queue, range(start, end)) for queue, start, end in overtaken]
+    return Delivery(messages, gone, failures)
+
+
+@dataclass(frozen=True, slots=True)
+class Lag:
+    """What a cursor has not acknowledged: messages, bytes, and for how long the oldest of them has
+    been stored."""
+
+    messages: int
+    bytes: int
+    age_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class CursorQueue:
+    """Where a cursor stands in one queue: everything below `acknowledged` is, and everything below
+    `committed` durably so; `next` was not delivered yet."""
+
+    queue: int
+    acknowledged: int
+    committed: int
+    next: int
+    bounds: Bounds
+    lag: Lag
+
+
+@dataclass(frozen=True, slots=True)
+class CursorReport:
+    """A cursor. hold: how long and how many bytes of segments it keeps from being dropped, or None;
+    damage: why its file cannot be used, or None."""
+
+    topic: str
+    name: str
+    is_open: bool
+    hold: tuple[int | None, int | None] | None
+    queues: list[CursorQueue]
+    damage: str | None
 
 
 @dataclass(frozen=True, slots=True)

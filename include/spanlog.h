@@ -442,6 +442,8 @@ enum spanlog_reason
     SPANLOG_REASON_KEPT_NO_PRESSURE = 8,
     /** Stays for this round: enough were dropped before their age. */
     SPANLOG_REASON_KEPT_ROUND_LIMIT = 9,
+    /** Stays: a cursor has not acknowledged all of it, and may hold it. */
+    SPANLOG_REASON_KEPT_FOR_CURSOR = 10,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L

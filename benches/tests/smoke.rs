@@ -20,7 +20,6 @@ const NAMES: [&str; 30] = [
     "anonymous_mib",
     "device_bytes_per_durable_1k",
     "wake",
-    "c_append_128",
     "tag_filter",
     "key_lookup",
     "time_lookup",

@@ -126,9 +126,11 @@ fn what_was_acknowledged_survives_sigkill() {
                 all = there;
                 store.close().unwrap();
             }
-            let used =
-                ["a", "b", "c"].map(|name| std::fs::read_dir(dir.path().join(name)).unwrap());
-            assert!(used.into_iter().all(|mut names| names.next().is_some()), "{placement}");
+            let is_used =
+                |name: &&str| std::fs::read_dir(dir.path().join(name)).unwrap().next().is_some();
+            // A hash may pass by one of three directories where there are few segments.
+            let least = if placement == Placement::Hash { 2 } else { 3 };
+            assert!(["a", "b", "c"].iter().filter(is_used).count() >= least, "{placement}");
         }
     }
 }

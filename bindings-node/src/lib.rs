@@ -4,7 +4,7 @@
 //!
 //! What is called once per message or batch goes through a block of memory that JavaScript packs
 //! (`scratch`), as plain functions: reading arguments one by one, and asking of which class an
-//! object is, takes longer than an append. Everything else is a method of [`store::NativeStore`].
+//! object is, takes longer than an append. Everything else is a method of `store::NativeStore`.
 //!
 //! Errors carry all their fields as JSON in their text (`failure`); `lib/errors.js` makes them
 //! what users see.

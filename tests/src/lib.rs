@@ -5,7 +5,7 @@
 //!   [`check`] are the simulation: a machine that follows from a seed, what happens in it, what
 //!   must be there, and whether it is.
 //!   [`queue_world`] is the same for a queue.
-//!   [`beside`] is what real processes at one store agree on.
+//!   [`consumer`] is a named consumer in it, and [`beside`] what real processes agree on.
 //! * [`small_store`] is a store to damage, [`mounts`] are small real file systems, and
 //!   [`appender`] and [`pusher`] are the processes that get killed.
 //!
@@ -16,6 +16,7 @@
 pub mod appender;
 pub mod beside;
 pub mod check;
+pub mod consumer;
 pub mod draft;
 pub mod fault_disk;
 pub mod model;

@@ -6,6 +6,7 @@ use spanlog::{
 };
 
 use crate::check::{self, Checked, ensure};
+use crate::consumer;
 use crate::draft::Draft;
 use crate::fault_disk::{Failure, Fault, Operation};
 use crate::model::Entry;
@@ -15,12 +16,13 @@ use crate::world::{Held, ROLES, ROOT, Settings, World, dir_path, told};
 type Happening = fn(&mut World) -> Checked;
 
 /// What can happen, and how often.
-const WEIGHTS: [(u32, Happening); 18] = [
+const WEIGHTS: [(u32, Happening); 19] = [
     (300, append),
     (60, append_batch),
     (60, append_durable),
     (100, read),
     (60, catch_up),
+    (40, consume),
     (40, flush),
     (160, run_task),
     (25, clean),
@@ -257,6 +259,13 @@ fn catch_up(world: &mut World) -> Checked {
     match check::queue(world.open_store(), &world.model, line, end, step) {
         Err(_) if world.note_faults() => Ok(()),
         other => other,
+    }
+}
+
+fn consume(world: &mut World) -> Checked {
+    match consumer::work(world)? {
+        None => Ok(()),
+        Some(error) => explain(world, &error),
     }
 }
 

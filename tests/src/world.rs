@@ -12,6 +12,7 @@ use spanlog::{
 };
 
 use crate::check::{self, Checked, ensure};
+use crate::consumer::{self, Consumer};
 use crate::fault_disk::{FaultDisk, Lie};
 use crate::model::{Entry, Model};
 
@@ -80,6 +81,8 @@ pub struct World {
     /// Whether segments may have been dropped although a full disk kept their offsets from being
     /// written down: then offsets of dropped messages may come again after a crash.
     pub rushed: bool,
+    /// A named consumer, once there is one.
+    pub consumer: Consumer,
     settings: Settings,
 }
 
@@ -122,6 +125,7 @@ impl World {
             leftovers: false,
             forgiven: 0,
             rushed: false,
+            consumer: Consumer::default(),
             trace: Vec::new(),
             settings,
         };
@@ -280,6 +284,7 @@ impl World {
         self.model.start = start;
         self.model.cut(end);
         self.model.durable = marks.flushed.get();
+        let certain = !self.rushed;
         self.forget_offsets();
         self.model.make_durable(marks.flushed);
         self.hurt = false;
@@ -289,7 +294,8 @@ impl World {
         self.dirs_certain = true;
         let disks = self.open_store().disks().map_err(|error| error.to_string())?;
         self.dirs = disks.into_iter().map(|row| row.path).collect();
-        check::everything(self.open_store(), &self.model, 5)
+        check::everything(self.open_store(), &self.model, 5)?;
+        consumer::check_opened(self, certain)
     }
 
     /// Where a full disk may have cost the offsets of dropped messages, the store's word counts for
@@ -317,6 +323,7 @@ impl World {
         let store = self.store.take().expect("open");
         let outcome = store.close();
         self.note(format!("close: {}", told(&outcome)));
+        consumer::closed(self, outcome.is_ok());
         self.after_faults();
         if outcome.is_ok() {
             self.model.make_durable(store.watermarks().appended);
@@ -332,13 +339,15 @@ impl World {
         let files = |dir: &PathBuf| self.mem.list(dir).unwrap_or_default();
         let files: Vec<_> = self.dirs.iter().flat_map(files).map(|entry| entry.name).collect();
         self.note(format!("  segments: {}", files.join(" ")));
+        // It writes to the disk of before, if at all.
+        let cursor = self.consumer.cursor.take();
         let store = self.store.take();
         if let Some(store) = &store {
             self.model.make_durable(store.watermarks().flushed);
         }
         self.after_faults();
         self.replace_disk(power);
-        drop(store);
+        drop((cursor, store));
     }
 
     fn replace_disk(&mut self, power: bool) {

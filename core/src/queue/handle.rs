@@ -44,13 +44,13 @@ pub enum QueueTask {
 /// let dir = tempfile::tempdir().unwrap();
 /// let queue = Queue::open(dir.path(), QueueOptions::new().capacity_segments(8))?;
 /// queue.push(b"tea")?;
-/// queue.push_many(&[b"milk", b"sugar"])?;
+/// queue.push_many(&[&b"milk"[..], b"sugar"])?;
 ///
 /// let record = queue.pop(Duration::ZERO)?.expect("it was pushed");
 /// assert_eq!(&*record.payload, b"tea");
 /// queue.commit(record.end)?; // done: it will not be seen again
 /// let rest = queue.pop_many(100, 1 << 20, Duration::ZERO)?;
-/// assert_eq!(rest.iter().collect::<Vec<_>>(), [&b"milk"[..], b"sugar"]);
+/// assert_eq!(rest.iter().collect::<Vec<_>>(), [&b"milk"[..], &b"sugar"[..]]);
 /// queue.close()?;
 /// # Ok::<(), spanlog::Error>(())
 /// ```

@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-const NAMES: [&str; 30] = [
+const NAMES: [&str; 29] = [
     "append_128",
     "append_1k",
     "append_1k_two_writers",

@@ -127,10 +127,10 @@ fn what_was_acknowledged_survives_sigkill() {
                 store.close().unwrap();
             }
             let is_used =
-                |name: &&str| std::fs::read_dir(dir.path().join(name)).unwrap().next().is_some();
+                |name: &&str| std::fs::read_dir(dir.path().join(*name)).unwrap().next().is_some();
             // A hash may pass by one of three directories where there are few segments.
             let least = if placement == Placement::Hash { 2 } else { 3 };
-            assert!(["a", "b", "c"].iter().filter(is_used).count() >= least, "{placement}");
+            assert!(["a", "b", "c"].into_iter().filter(is_used).count() >= least, "{placement}");
         }
     }
 }

@@ -79,6 +79,7 @@ node_counts() {
 tests() {
     local counts=$1_counts name=$2 status=0 here_failed
     shift 2
+    declare -F "$counts" >/dev/null || { echo "$name: no runner is called ${counts%_counts}" >&2; exit 2; }
     echo "== $name"
     run "$@" || status=$?
     passed=$((passed + $($counts passed)))
@@ -115,7 +116,7 @@ everything() {
     else
         skip "Node.js" "no Node.js 20.17 with npm"
     fi
-    tests "fuzz corpora" 600 cargo test --manifest-path fuzz/Cargo.toml --no-default-features --locked
+    tests cargo "fuzz corpora" 600 cargo test --manifest-path fuzz/Cargo.toml --no-default-features --locked
     RUSTDOCFLAGS="-D warnings" \
         check "documentation" 600 cargo doc --workspace --no-deps --locked
     if grep -rq loom_tests core/src; then

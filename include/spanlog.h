@@ -37,8 +37,8 @@
  * installs no signal handler, starts no thread but those of an open store, and reads no
  * environment.
  *
- * FORK. In a child, a store that was opened before the fork answers SPANLOG_STATUS_CLOSED, and
- * closing it there touches nothing of the parent's.
+ * FORK. In a child, what was opened before the fork answers SPANLOG_STATUS_CLOSED, and closing it
+ * there touches nothing of the parent's; batches, lists and errors stay what they are.
  */
 
 #ifndef SPANLOG_H

@@ -4,11 +4,17 @@
 //!
 //! The number holds the kind of the handle, the slot, and how often the slot was used before: a
 //! slot is used again, its number never is.
+//!
+//! A child process inherits every lock as it is, and nobody there to release it. So the list of
+//! free slots has none, and a slot from before the fork is never waited for.
 
-use std::sync::OnceLock;
+use std::ops::Deref;
+use std::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, TryLockError};
 
 use engine::{Error, ErrorKind, Result};
-use parking_lot::{MappedRwLockReadGuard, Mutex, RwLock, RwLockReadGuard};
+
+use crate::fork;
 
 /// Bits of a handle that name the slot.
 const SLOT_BITS: u32 = 24;
@@ -27,24 +33,65 @@ pub struct Table<T> {
     /// For error texts.
     name: &'static str,
     blocks: [OnceLock<Box<[Slot<T>]>>; BLOCKS],
-    free: Mutex<Free>,
-}
-
-struct Slot<T>(RwLock<Content<T>>);
-
-struct Content<T> {
-    uses: usize,
-    value: Option<T>,
-}
-
-struct Free {
-    slots: Vec<usize>,
+    /// The slot that was freed last, plus one, and above it how often this was changed.
+    free: AtomicU64,
     /// All slots from here on were never used.
-    next: usize,
+    fresh: AtomicUsize,
+}
+
+struct Slot<T> {
+    value: RwLock<Option<T>>,
+    /// Changed by whoever holds the value's lock to write, or has given the slot up.
+    uses: AtomicUsize,
+    /// The process that put the value there, as [`fork::here`] counts.
+    born: AtomicU32,
+    /// The slot that was freed before, plus one.
+    below: AtomicU32,
 }
 
 /// A value that is in use: freeing its handle waits until this is dropped.
-pub type Held<'a, T> = MappedRwLockReadGuard<'a, T>;
+pub struct Held<'a, T>(RwLockReadGuard<'a, Option<T>>);
+
+impl<T> Deref for Held<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        self.0.as_ref().expect("looked at when it was taken")
+    }
+}
+
+impl<T> Slot<T> {
+    fn is_inherited(&self) -> bool {
+        self.born.load(Ordering::Relaxed) != fork::here()
+    }
+
+    /// The value to look at; nothing if it was about to be freed when this process began.
+    #[inline]
+    fn read(&self) -> Option<RwLockReadGuard<'_, Option<T>>> {
+        match self.is_inherited() {
+            false => Some(self.value.read().unwrap_or_else(PoisonError::into_inner)),
+            true => taken(self.value.try_read()),
+        }
+    }
+
+    /// The value to change; nothing if it was in use when this process began: its users are not
+    /// here.
+    fn write(&self) -> Option<RwLockWriteGuard<'_, Option<T>>> {
+        match self.is_inherited() {
+            false => Some(self.value.write().unwrap_or_else(PoisonError::into_inner)),
+            true => taken(self.value.try_write()),
+        }
+    }
+}
+
+fn taken<G>(tried: std::result::Result<G, TryLockError<G>>) -> Option<G> {
+    match tried {
+        Ok(guard) => Some(guard),
+        Err(TryLockError::Poisoned(left)) => Some(left.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    }
+}
 
 impl<T> Table<T> {
     pub const fn new(kind: usize, name: &'static str) -> Self {
@@ -53,7 +100,8 @@ impl<T> Table<T> {
             kind,
             name,
             blocks: [const { OnceLock::new() }; BLOCKS],
-            free: Mutex::new(Free { slots: Vec::new(), next: 0 }),
+            free: AtomicU64::new(0),
+            fresh: AtomicUsize::new(0),
         }
     }
 
@@ -62,14 +110,19 @@ impl<T> Table<T> {
     /// # Errors
     /// `Invalid` with more handles than anybody can use.
     pub fn put<H>(&self, value: T) -> Result<*mut H> {
-        let slot = self.take_free().ok_or_else(|| {
-            Error::new(ErrorKind::Invalid, format!("too many handles: {}", self.name))
-        })?;
-        let mut content = self.slot(slot).expect("a free slot is there").0.write();
-        content.uses += 1;
-        content.value = Some(value);
-        let number = (self.kind << (SLOT_BITS + USE_BITS)) | (content.uses << SLOT_BITS) | slot;
-        Ok(std::ptr::without_provenance_mut(number))
+        loop {
+            let number = self.take_free().ok_or_else(|| {
+                Error::new(ErrorKind::Invalid, format!("too many handles: {}", self.name))
+            })?;
+            let slot = self.slot(number).expect("a free slot is there");
+            // One that a call of the parent's was looking at is of no use here.
+            let Some(mut content) = slot.write() else { continue };
+            let uses = slot.uses.fetch_add(1, Ordering::Relaxed) + 1;
+            slot.born.store(fork::here(), Ordering::Relaxed);
+            *content = Some(value);
+            let number = (self.kind << (SLOT_BITS + USE_BITS)) | (uses << SLOT_BITS) | number;
+            return Ok(std::ptr::without_provenance_mut(number));
+        }
     }
 
     /// What the handle stands for.
@@ -80,49 +133,118 @@ impl<T> Table<T> {
     pub fn get<H>(&self, handle: *const H) -> Result<Held<'_, T>> {
         let number = handle.addr();
         let Some(slot) = self.slot_of(number) else { return Err(self.none(number)) };
-        let content = slot.0.read();
-        if content.uses != uses(number) {
-            return Err(self.none(number));
-        }
-        RwLockReadGuard::try_map(content, |content| content.value.as_ref())
-            .map_err(|_| self.none(number))
+        self.held(slot, number)
     }
 
-    /// Ends the handle and gives what it stood for, once nobody uses it.
+    /// As [`Table::get`], for what only the process that made it may use.
+    ///
+    /// # Errors
+    /// As [`Table::get`], and `Closed` in a child process.
+    #[inline]
+    pub fn get_own<H>(&self, handle: *const H) -> Result<Held<'_, T>> {
+        let number = handle.addr();
+        let Some(slot) = self.slot_of(number) else { return Err(self.none(number)) };
+        if slot.is_inherited() {
+            return Err(fork::elsewhere(self.name));
+        }
+        self.held(slot, number)
+    }
+
+    #[inline]
+    fn held<'a>(&self, slot: &'a Slot<T>, number: usize) -> Result<Held<'a, T>> {
+        match slot.read() {
+            Some(content)
+                if slot.uses.load(Ordering::Relaxed) == uses(number) && content.is_some() =>
+            {
+                Ok(Held(content))
+            }
+            _ => Err(self.none(number)),
+        }
+    }
+
+    /// Whether the handle was made by the process that this one was forked off.
+    pub fn is_inherited<H>(&self, handle: *const H) -> bool {
+        self.slot_of(handle.addr()).is_some_and(Slot::is_inherited)
+    }
+
+    /// Ends the handle and gives what it stood for, once nobody uses it; nothing in a child process
+    /// if somebody did when it was forked off.
     ///
     /// # Errors
     /// As [`Table::get`].
-    pub fn take<H>(&self, handle: *const H) -> Result<T> {
+    pub fn take<H>(&self, handle: *const H) -> Result<Option<T>> {
         let number = handle.addr();
         let slot = self.slot_of(number).ok_or_else(|| self.none(number))?;
-        let mut content = slot.0.write();
-        let is_it = content.uses == uses(number);
-        let value = content.value.take_if(|_| is_it).ok_or_else(|| self.none(number))?;
-        if content.uses < (1 << USE_BITS) - 1 {
-            self.free.lock().slots.push(slot_number(number));
+        let Some(mut content) = slot.write() else { return self.give_up(slot, number) };
+        let is_it = slot.uses.load(Ordering::Relaxed) == uses(number);
+        let value = content.take_if(|_| is_it).ok_or_else(|| self.none(number))?;
+        drop(content);
+        if uses(number) < (1 << USE_BITS) - 1 {
+            self.add_free(slot, slot_number(number));
         }
-        Ok(value)
+        Ok(Some(value))
     }
 
+    /// Ends a handle and leaves its slot as the fork has left it.
+    fn give_up(&self, slot: &Slot<T>, number: usize) -> Result<Option<T>> {
+        let (now, next) = (uses(number), uses(number) + 1);
+        match slot.uses.compare_exchange(now, next, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => Ok(None),
+            Err(_) => Err(self.none(number)),
+        }
+    }
+
+    #[inline]
     fn slot_of(&self, number: usize) -> Option<&Slot<T>> {
         let is_mine = number >> (SLOT_BITS + USE_BITS) == self.kind;
         if is_mine { self.slot(slot_number(number)) } else { None }
     }
 
+    #[inline]
     fn slot(&self, slot: usize) -> Option<&Slot<T>> {
         let (block, at) = place(slot);
         self.blocks.get(block)?.get()?.get(at)
     }
 
     fn take_free(&self) -> Option<usize> {
-        let mut free = self.free.lock();
-        if let Some(slot) = free.slots.pop() {
-            return Some(slot);
+        let mut free = self.free.load(Ordering::Acquire);
+        while let Some(top) = slot_below(free) {
+            let below = self.slot(top).expect("it was used").below.load(Ordering::Relaxed);
+            match self.change_free(free, below) {
+                Ok(_) => return Some(top),
+                Err(now) => free = now,
+            }
         }
-        let slot = free.next;
+        self.take_fresh()
+    }
+
+    fn add_free(&self, slot: &Slot<T>, number: usize) {
+        let named = u32::try_from(number).expect("a slot has few bits") + 1;
+        let mut free = self.free.load(Ordering::Acquire);
+        loop {
+            slot.below.store(free as u32, Ordering::Relaxed);
+            match self.change_free(free, named) {
+                Ok(_) => return,
+                Err(now) => free = now,
+            }
+        }
+    }
+
+    /// Puts another slot on top, unless somebody was faster.
+    fn change_free(&self, seen: u64, top: u32) -> std::result::Result<u64, u64> {
+        // The count tells a list that changed from one that was changed back.
+        let next = ((seen >> 32) + 1) << 32 | u64::from(top);
+        self.free.compare_exchange_weak(seen, next, Ordering::AcqRel, Ordering::Acquire)
+    }
+
+    fn take_fresh(&self) -> Option<usize> {
+        let slot = self.fresh.fetch_add(1, Ordering::Relaxed);
         let (block, _) = place(slot);
-        self.blocks.get(block)?.get_or_init(|| fresh_block(block));
-        free.next += 1;
+        let place = self.blocks.get(block)?;
+        if place.get().is_none() {
+            // Made before it is set: what a fork could meet in the middle is short.
+            let _ = place.set(fresh_block(block));
+        }
         Some(slot)
     }
 
@@ -141,8 +263,18 @@ impl<T> Table<T> {
 }
 
 fn fresh_block<T>(block: usize) -> Box<[Slot<T>]> {
-    let empty = || Slot(RwLock::new(Content { uses: 0, value: None }));
+    let empty = || Slot {
+        value: RwLock::new(None),
+        uses: AtomicUsize::new(0),
+        born: AtomicU32::new(fork::here()),
+        below: AtomicU32::new(0),
+    };
     std::iter::repeat_with(empty).take(1 << (block + FIRST_BLOCK_BITS as usize)).collect()
+}
+
+/// The slot on top of a list of free ones.
+fn slot_below(free: u64) -> Option<usize> {
+    (free as u32).checked_sub(1).map(|slot| slot as usize)
 }
 
 /// The block of a slot, and its place there.
@@ -177,7 +309,7 @@ mod tests {
     fn a_handle_that_was_freed_is_answered() {
         let handle = THINGS.put::<Thing>(7).unwrap();
         assert_eq!(*THINGS.get(handle).unwrap(), 7);
-        assert_eq!(THINGS.take(handle).unwrap(), 7);
+        assert_eq!(THINGS.take(handle).unwrap(), Some(7));
         assert_eq!(kind(THINGS.take(handle)), ErrorKind::Closed);
         let next = THINGS.put::<Thing>(8).unwrap();
         assert_ne!(handle, next, "a number is never given twice");
@@ -206,7 +338,7 @@ mod tests {
         assert!(place((1 << SLOT_BITS) - 1).0 < BLOCKS);
         let many: Vec<_> = (0..500).map(|value| OTHERS.put::<Thing>(value).unwrap()).collect();
         for (value, handle) in (0..500).zip(many) {
-            assert_eq!(OTHERS.take(handle).unwrap(), value);
+            assert_eq!(OTHERS.take(handle).unwrap(), Some(value));
         }
     }
 
@@ -221,7 +353,7 @@ mod tests {
             assert!(!freeing.is_finished());
             assert_eq!(*held, 9);
             drop(held);
-            assert_eq!(freeing.join().unwrap(), 9);
+            assert_eq!(freeing.join().unwrap(), Some(9));
         });
     }
 }

@@ -6,7 +6,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use engine::{Error, ErrorKind, Result, Store, Task};
 
 use crate::error::spanlog_error;
-use crate::fork::Birthplace;
 use crate::guard::{answer, done, invalid};
 use crate::handle::{Held, Table};
 use crate::input::{choice, path};
@@ -22,7 +21,6 @@ pub struct spanlog_store {
 /// What a store handle stands for.
 pub struct Open {
     store: Store,
-    birthplace: Birthplace,
     /// Set when a call that changes the store broke off in the middle.
     broken: AtomicBool,
 }
@@ -32,9 +30,7 @@ static STORES: Table<Box<Open>> = Table::new(2, "store");
 /// The store, for calls that change nothing.
 #[inline]
 pub fn store(handle: *const spanlog_store) -> Result<Held<'static, Box<Open>>> {
-    let open = STORES.get(handle)?;
-    open.birthplace.check()?;
-    Ok(open)
+    STORES.get_own(handle)
 }
 
 impl Open {
@@ -92,8 +88,7 @@ pub unsafe extern "C" fn spanlog_store_open(
         let root = unsafe { path(root, "root") }?;
         // SAFETY: the caller promises it.
         let options = unsafe { crate::options::options(options) }?;
-        let birthplace = Birthplace::here();
-        let open = Open { store: Store::open(root, options)?, birthplace, broken: false.into() };
+        let open = Open { store: Store::open(root, options)?, broken: false.into() };
         let handle = STORES.put(Box::new(open))?;
         // SAFETY: the caller promises that it can be written.
         unsafe { put(out, handle) };
@@ -120,8 +115,7 @@ pub unsafe extern "C" fn spanlog_store_close(
         if store.is_null() {
             return Ok(());
         }
-        let is_here = STORES.get(store)?.birthplace.is_here();
-        if !is_here {
+        if STORES.is_inherited(store) {
             // Its locks and its threads are the parent's.
             std::mem::forget(STORES.take(store)?);
             return Ok(());
@@ -268,7 +262,7 @@ mod tests {
     fn a_store_whose_append_broke_off_takes_no_more() {
         let folder = tempfile::tempdir().unwrap();
         let store = Store::open(folder.path(), engine::Options::new()).unwrap();
-        let open = Open { store, birthplace: Birthplace::here(), broken: false.into() };
+        let open = Open { store, broken: false.into() };
         assert!(open.change(Store::flush).is_ok());
         let panics = || open.change::<()>(|_| panic!("planted"));
         assert!(catch_unwind(AssertUnwindSafe(panics)).is_err());

@@ -2,9 +2,9 @@
 
 use std::ffi::c_char;
 use std::os::unix::ffi::OsStrExt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use engine::{Finding, FindingKind, Part, Verification};
-use parking_lot::Mutex;
 
 use crate::error::spanlog_error;
 use crate::guard::{answer, calm, done};
@@ -23,6 +23,11 @@ pub struct spanlog_verification {
 }
 
 static VERIFICATIONS: Table<Box<Mutex<Verification>>> = Table::new(6, "verification");
+
+/// Waits for its turn.
+fn at_work(verification: &Mutex<Verification>) -> MutexGuard<'_, Verification> {
+    verification.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// What is verified at the moment.
 #[derive(Clone, Copy)]
@@ -199,8 +204,8 @@ pub unsafe extern "C" fn spanlog_verification_step(
     error: *mut *mut spanlog_error,
 ) -> spanlog_status {
     let body = || {
-        let found = VERIFICATIONS.get(verification)?;
-        let Some(now) = found.lock().step()? else { return Ok(spanlog_status::End) };
+        let found = VERIFICATIONS.get_own(verification)?;
+        let Some(now) = at_work(&found).step()? else { return Ok(spanlog_status::End) };
         let part = match now.part {
             Part::Log => spanlog_part::Log,
             Part::Queues => spanlog_part::Queues,
@@ -230,8 +235,8 @@ pub unsafe extern "C" fn spanlog_verification_verdict(
     let body = || {
         // SAFETY: the caller promises it.
         unsafe { check_sized(verdict) }?;
-        let held = VERIFICATIONS.get(verification)?;
-        let found = held.lock();
+        let held = VERIFICATIONS.get_own(verification)?;
+        let found = at_work(&held);
         let told = spanlog_verdict {
             struct_size: size_of::<spanlog_verdict>(),
             records: found.records(),
@@ -261,9 +266,9 @@ pub unsafe extern "C" fn spanlog_verification_findings(
 ) -> spanlog_status {
     let body = || {
         let out = place(list, "list")?;
-        let held = VERIFICATIONS.get(verification)?;
+        let held = VERIFICATIONS.get_own(verification)?;
         let mut texts = Texts::default();
-        let rows = held.lock().findings().iter().map(|found| row(found, &mut texts)).collect();
+        let rows = at_work(&held).findings().iter().map(|found| row(found, &mut texts)).collect();
         let handle = list::handle(Rows::Findings(rows), texts)?;
         // SAFETY: the caller promises that it can be written.
         unsafe { put(out, handle) };

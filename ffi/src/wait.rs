@@ -8,7 +8,6 @@ use std::time::Duration;
 use engine::{Position, QueueOffset, Result, Watch, Watched};
 
 use crate::error::spanlog_error;
-use crate::fork::Birthplace;
 use crate::guard::{answer, calm, done, invalid};
 use crate::handle::Table;
 use crate::input::{text, text_or_none};
@@ -23,12 +22,11 @@ pub struct spanlog_watch {
 }
 
 /// A watch is shared with the calls that wait on it, so that freeing it need not wait for them.
-static WATCHES: Table<(Arc<Watch>, Birthplace)> = Table::new(5, "watch");
+static WATCHES: Table<Arc<Watch>> = Table::new(5, "watch");
 
 fn watch(handle: *const spanlog_watch) -> Result<Arc<Watch>> {
-    let found = WATCHES.get(handle)?;
-    found.1.check()?;
-    Ok(Arc::clone(&found.0))
+    let found = WATCHES.get_own(handle)?;
+    Ok(Arc::clone(&found))
 }
 
 /// So long that nobody sees its end, and clocks can still add it.
@@ -114,7 +112,7 @@ pub unsafe extern "C" fn spanlog_store_watch(
             (Some(_), Err(_)) => return Err(invalid(format!("queue is {queue}"))),
         };
         let made = Arc::new(open.store().watch(watched)?);
-        let handle = WATCHES.put((made, Birthplace::here()))?;
+        let handle = WATCHES.put(made)?;
         // SAFETY: the caller promises that it can be written.
         unsafe { put(out, handle) };
         Ok(())
@@ -181,8 +179,9 @@ pub unsafe extern "C" fn spanlog_watch_clear(
 #[unsafe(no_mangle)]
 pub extern "C" fn spanlog_watch_free(watch: *mut spanlog_watch) {
     calm((), || {
-        let (watch, birthplace) = WATCHES.take(watch).ok()?;
-        if !birthplace.is_here() {
+        let is_inherited = WATCHES.is_inherited(watch);
+        let watch = WATCHES.take(watch).ok()?;
+        if is_inherited {
             std::mem::forget(watch);
         }
         Some(())

@@ -32,3 +32,14 @@ fn many_disks_spreads_segments_and_drains_one() {
     assert!(text.contains("draining"), "{text}");
     assert!(text.contains("4 queues over 6 segments"), "{text}");
 }
+
+#[test]
+fn backlog_grows_and_drains_in_bounded_memory() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let text = run(env!("CARGO_BIN_EXE_backlog"), dir.path());
+    assert!(text.contains("64 MiB wait"), "{text}");
+    assert!(text.lines().last().is_some_and(|line| line.contains(" 0 MiB wait")), "{text}");
+    let resident = |line: &str| line.rsplit(' ').nth(1)?.parse::<u64>().ok();
+    let most_kib = text.lines().filter_map(resident).max().expect("the process tells its memory");
+    assert!(most_kib < 32 << 10, "16 MiB of maps and the program: {text}");
+}

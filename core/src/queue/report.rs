@@ -66,8 +66,11 @@ impl Queue {
     #[must_use]
     pub fn stat(&self) -> QueueStat {
         let line = &self.line;
-        let end = line.end_mark();
+        // Held until the readers stand still too: they may else have passed the end.
+        let tail = line.tail.lock();
+        let end = tail.mark();
         let readers = line.readers.lock();
+        drop(tail);
         let start = readers.start;
         let reader = |row: &crate::queue::readers::ReaderRow| {
             let is_kept = row.committed.position >= start.position;

@@ -132,6 +132,28 @@ fn files_are_used_again_and_never_more_than_the_capacity() {
     assert!(stat.segments <= 4, "files behind the reader are used again: {stat:?}");
 }
 
+/// What is kept of a segment nobody uses is a row of the ring: neither a backlog that grows nor
+/// laps without an eviction may add to it.
+#[test]
+fn memory_follows_the_maps_and_not_the_backlog() {
+    let disk = Arc::new(MemDisk::new());
+    let growing = open_with(&disk, options().capacity_segments(2000)).unwrap();
+    push_all(&growing, 0..2000, |number| payload(number, 3000));
+    assert!(growing.stat().segments > 1000, "{:?}", growing.stat());
+    let live = growing.line.segments.ring.live_segments();
+    assert!(live <= 128, "{live} segments are live");
+    drop(growing);
+
+    let (_disk, going_round) = new();
+    for number in 0..2000 {
+        going_round.push(&payload(number, 3000)).unwrap();
+        let end = going_round.pop(NOW).unwrap().unwrap().end;
+        going_round.commit(end).unwrap();
+    }
+    let known = going_round.line.segments.budget.known();
+    assert!(known <= 32, "the budget knows {known} segments");
+}
+
 /// The original lost what was not flushed when its process was killed, although the bytes were
 /// there, and took zeros or old bytes for records.
 #[test]

@@ -38,6 +38,12 @@ impl Budget {
         self.count.load(Ordering::Relaxed)
     }
 
+    /// How many segments it knows, also those that are gone.
+    #[cfg(test)]
+    pub fn known(&self) -> usize {
+        self.mapped.lock().len()
+    }
+
     /// A number larger than all before: the order of use.
     pub(super) fn tick(&self) -> u64 {
         self.tick.fetch_add(1, Ordering::Relaxed)
@@ -65,7 +71,12 @@ impl Budget {
 
     /// Keeps `segment`, which now has a map, as a candidate for eviction.
     pub(super) fn register(&self, segment: &Arc<Segment>) {
-        self.mapped.lock().push(Arc::downgrade(segment));
+        let mut mapped = self.mapped.lock();
+        // A map that goes over to another segment leaves a row behind, and nothing is evicted then.
+        if mapped.len() >= 2 * self.max {
+            mapped.retain(|segment| segment.strong_count() > 0);
+        }
+        mapped.push(Arc::downgrade(segment));
     }
 
     /// Gives back the room of a map that is gone.

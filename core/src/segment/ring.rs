@@ -79,11 +79,13 @@ impl Rows {
         self.files += 1;
     }
 
-    fn sweep(&mut self) {
+    /// Notes a segment that is being used, and forgets others once there are many.
+    fn enliven(&mut self, number: u64, segment: &Arc<Segment>) {
         if self.live.len() >= self.sweep_at.max(SWEEP_LEAST) {
             self.live.retain(|_, own| Arc::strong_count(own) > 1 || own.is_mapped());
             self.sweep_at = 2 * self.live.len();
         }
+        self.live.insert(number, Arc::clone(segment));
     }
 }
 
@@ -110,6 +112,12 @@ impl Ring {
     #[must_use]
     pub fn base_of(&self, number: u64) -> Position {
         Position::new(number * self.segment_len)
+    }
+
+    /// How many segments more than a row is kept of.
+    #[cfg(test)]
+    pub fn live_segments(&self) -> usize {
+        self.rows.lock().live.len()
     }
 
     /// How many files there are.
@@ -142,7 +150,7 @@ impl Ring {
         let number = self.number_of(segment.base());
         let mut rows = self.rows.lock();
         rows.put(number, home);
-        rows.live.insert(number, Arc::clone(segment));
+        rows.enliven(number, segment);
     }
 
     fn home_of(&self, directory: u64) -> u16 {
@@ -173,10 +181,9 @@ impl Ring {
         if let Some(own) = rows.live.get(&number) {
             return Arc::clone(own);
         }
-        rows.sweep();
         let place = self.place(number, home);
         let own = Arc::new(Segment::existing(&self.disk, &self.budget, place, Access::Write));
-        rows.live.insert(number, Arc::clone(&own));
+        rows.enliven(number, &own);
         own
     }
 
@@ -204,7 +211,7 @@ impl Ring {
         let segment = old.recycled(place);
         rows.take(number);
         rows.put(to, home);
-        rows.live.insert(to, Arc::clone(&segment));
+        rows.enliven(to, &segment);
         Ok(Some(segment))
     }
 

@@ -11,14 +11,14 @@ help:
 	@echo "make clean   remove everything that was built"
 
 demo:
-	@scripts/setup.sh build
+	@scripts/setup.sh demo
 	@scripts/demo.sh
 
 test:
 	@scripts/test.sh
 
 bench:
-	@scripts/setup.sh build
+	@scripts/setup.sh demo
 	@scripts/bench.sh
 
 lint:

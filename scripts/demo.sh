@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The main job on a temporary store over three directories of unequal size: take in a real log
-# file, read it back, fill a disk, clean, kill the process that appends, recover. INPUT=FILE takes
-# another log file. Everything it makes is gone when it ends.
+# file, read it back, look things up, follow it, fill a disk, clean, kill the process that appends,
+# recover; then one store in four languages, and a queue with a backlog. INPUT=FILE takes another
+# log file. Everything it makes is gone when it ends.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 export PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH:/usr/sbin:/sbin"
@@ -21,19 +22,34 @@ done
 [ -s "$input" ] || fail "${input:-no log file found}: there is nothing to take in; name a text file with INPUT=FILE"
 
 echo "Building the command (the first time takes a minute)."
-cargo build --release --locked --quiet -p spanlog-cli
+cargo build --release --locked --quiet -p spanlog-cli -p spanlog-examples -p spanlog-ffi
 spanlog=$(realpath "${CARGO_TARGET_DIR:-target}/release/spanlog")
+backlog=$(realpath "${CARGO_TARGET_DIR:-target}/release/backlog")
 
 work=$(mktemp -d "${TMPDIR:-/tmp}/spanlog-demo.XXXXXX")
-appender=''
+tree=$PWD
+running=''
 mounted=()
 finish() {
-    [ -z "$appender" ] || kill -9 "$appender" 2>/dev/null || true
+    [ -z "$running" ] || kill -9 "$running" 2>/dev/null || true
     cd /
     for dir in ${mounted[@]+"${mounted[@]}"}; do umount "$dir" || true; done
     rm -rf "$work"
 }
 trap finish EXIT
+# Ends the process in the background by SIGKILL.
+end_running() {
+    kill -9 "$running" && wait "$running" 2>/dev/null || true
+    running=''
+}
+# wait_for LINES FILE: until a file that somebody writes has so many lines, at most 20 seconds.
+wait_for() {
+    for _ in $(seq 1 2000); do
+        [ "$(wc -l <"$2")" -lt "$1" ] || return 0
+        sleep 0.01
+    done
+    return 1
+}
 # A part of a large file is enough here, and a small one is taken several times to fill disks.
 LC_ALL=C grep -av '^[[:space:]]*$' "$input" | tr -d '\000\001\002\r' | cut -c1-2000 | head -n 20000 | head -c 1500000 >"$work/lines" || true
 lines=$(wc -l <"$work/lines")
@@ -73,6 +89,32 @@ for queue in $queues; do
 done
 well "each of its queues is in order: $(echo $queues)"
 show read "${store[@]}" --topic packages --count 3 --verify
+
+say 'Look things up, and follow'
+# The tag and the key that most lines have; no line may be missed, and none of another found.
+tag=$(awk 'NF >= 3 { print $3 }' lines | sort | uniq -c | sort -rn | awk 'NR == 1 { print $2 }')
+key=$(awk 'NF >= 4 { print $4 }' lines | sort | uniq -c | sort -rn | awk 'NR == 1 { print $2 }')
+"$spanlog" read "${store[@]}" --topic packages --tags "$tag" --json >tagged
+[ "$(wc -l <tagged)" -eq "$(awk -v tag="$tag" '$3 == tag' lines | wc -l)" ] || fail "not every line with tag $tag was found"
+well "tag $tag: $(wc -l <tagged) messages, found without reading the others: spanlog read --tags $tag"
+if [ -n "$key" ]; then
+    "$spanlog" query "${store[@]}" --topic packages --count 1000000 --json "$key" >keyed
+    [ "$(wc -l <keyed)" -eq "$(awk -v key="$key" '$4 == key' lines | wc -l)" ] || fail "not every line with key $key was found"
+    well "key $key: $(wc -l <keyed) messages, by the index: spanlog query --topic packages $key"
+fi
+from=$("$spanlog" read "${store[@]}" --topic packages --json | grep -o '"stored_ms":[0-9]*' | cut -d: -f2 | sort -n | tail -n 1)
+"$spanlog" read "${store[@]}" --topic packages --from-time "$from" --json >timed
+last=$(grep -c "\"stored_ms\":$from[,}]" timed) || true
+[ "$last" -gt 0 ] && [ "$last" -eq "$(wc -l <timed)" ] || fail 'reading by time gave other messages'
+well "time: the $last messages of the last millisecond, by bisection: spanlog read --from-time $from"
+"$spanlog" tail "${store[@]}" --topic packages --last 1 --follow --bodies >followed 2>/dev/null &
+running=$!
+wait_for 1 followed || fail 'the tail shows nothing'
+"$spanlog" append "${store[@]}" --topic packages 'a line for who follows' --no-acks >/dev/null
+wait_for 2 followed || fail 'the tail does not follow'
+end_running
+[ "$(tail -n 1 followed)" = 'a line for who follows' ] || fail 'the tail shows something else'
+well 'a second process followed the tail and was told: spanlog tail --follow'
 
 say 'Where it lies'
 show inspect "${store[@]}"
@@ -115,13 +157,9 @@ fi
 say 'Kill it in the middle of appending'
 seq 1 5000000 | sed 's/^/event /' >"$work/events"
 "$spanlog" append "${store[@]}" --topic events --lines "$work/events" --acks --no-color >"$work/acks" 2>/dev/null &
-appender=$!
-for _ in $(seq 1 500); do
-    [ "$(wc -l <"$work/acks")" -lt 3000 ] || break
-    sleep 0.01
-done
-kill -9 "$appender" && wait "$appender" 2>/dev/null || true
-appender=''
+running=$!
+wait_for 3000 "$work/acks" || fail 'nothing is acknowledged'
+end_running
 # The last line may be torn: the kill hit the printer too.
 acknowledged=$(($(wc -l <"$work/acks")))
 [ "$acknowledged" -gt 0 ] || fail 'nothing was acknowledged before the kill'
@@ -135,4 +173,59 @@ well "$survivors messages are there: all $acknowledged that were acknowledged, i
 
 say 'Gone without a trace'
 show destroy "${store[@]}" --yes
+say 'One store, four languages: Python writes, Node.js and C read, the command compares'
+if python3 -c 'import sys, ensurepip, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
+    echo '   building the wheel (the first time takes a minute)'
+    (
+        cd "$tree"
+        source scripts/python.sh
+        wheel
+        fresh demo python3 "$built"/dist/spanlog-*.whl
+        ln -s "$built/demo/bin/python" "$work/python"
+    ) >built 2>&1 || { cat built; fail 'the wheel is not built'; }
+    "$(readlink python)" "$tree/scripts/demo/write.py" shared lines lines | sed 's/^/   /'
+else
+    echo '   there is no Python 3.11 with venv here, so the command writes'
+    "$spanlog" append --root shared --topic lines --lines lines --no-acks
+fi
+# has_lines FILE LANGUAGE: that the language read what was written.
+has_lines() {
+    cmp -s lines "$1" || fail "$2 read something else"
+    well "$2 read all $lines lines"
+}
+"$spanlog" read --root shared --topic lines --bodies >by_command
+has_lines by_command 'Rust'
+if (cd "$tree" && scripts/pack-node.sh --check); then
+    echo '   packing for Node.js (the first time takes a minute)'
+    (cd "$tree" && scripts/pack-node.sh "$work/node") >built 2>&1 || { cat built; fail 'the package is not built'; }
+    cp "$tree/scripts/demo/read.mjs" node/
+    node node/read.mjs shared lines >by_node
+    has_lines by_node "Node.js $(node --version)"
+else
+    echo '   there is no Node.js 20.17 with npm here'
+fi
+(cd "$tree" && packaging/install.sh "$work/c" >/dev/null)
+cc -I c/include "$tree/scripts/demo/read.c" -o read_c -L c/lib -lspanlog -Wl,-rpath,"$work/c/lib"
+./read_c shared lines >by_c
+has_lines by_c C
+show verify --root shared
+
+say 'Queue mode: a producer that is faster than its consumer, in bounded memory'
+free_mib=$(($(df -Pk . | awk 'NR == 2 { print $4 }') / 1024))
+backlog_mib=1024
+if [ "$free_mib" -lt 8192 ]; then backlog_mib=128; echo "   (there are $free_mib MiB free, so the backlog is a small one)"; fi
+"$backlog" big "$backlog_mib" >grown 2>&1 &
+running=$!
+wait_for 5 grown || fail "the backlog does not grow: $(tail -n 1 grown)"
+end_running
+sed 's/^/     /' grown
+pushed=$(tail -n 1 grown | sed -n 's/.*pushed \([0-9]*\),.*/\1/p')
+echo "   killed with SIGKILL after $pushed records of 8 KiB; once more, to the whole of $backlog_mib MiB:"
+"$backlog" big "$backlog_mib" >drained 2>&1 || fail "$(tail -n 1 drained)"
+sed 's/^/     /' drained
+came_back=$(sed -n '1s/.*pushed \([0-9]*\),.*/\1/p' drained)
+[ "$came_back" -ge "$pushed" ] || fail "only $came_back of $pushed records came back"
+tail -n 1 drained | grep -q ' 0 MiB wait' || fail 'the queue was not drained'
+well "all $pushed records came back after the kill; each was popped in order, with the bytes it must have"
+
 printf '\n%sThat was spanlog.%s README.md has the rest.\n' "$bold" "$off"

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Sets up what the project needs on a Debian-like machine, and only what is missing.
 #
-#   scripts/setup.sh build    a C toolchain and Rust: enough for `make demo` and `make bench`
-#   scripts/setup.sh test     also Java and Maven (RocketMQ's own store), mkfs, Python, Node.js
+#   scripts/setup.sh build    a C toolchain and Rust
+#   scripts/setup.sh demo     also Python and Node.js
+#   scripts/setup.sh test     also Java and Maven (RocketMQ's own store), mkfs, tools that watch memory
 #
-# Fails only where building is impossible. What is missing for tests alone is named, and the
-# tests that need it are counted as skipped.
+# Fails only where building is impossible. What is missing for the rest is named, and the tests that
+# need it are counted as skipped.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 purpose=${1:-test}
@@ -22,10 +23,13 @@ needed=()
 have cc && have make || needed+=(build-essential)
 have git || needed+=(git)
 have cargo || have rustup || have curl || needed+=(curl ca-certificates)
+if [ "$purpose" != build ]; then
+    have python3 && python3 -c 'import ensurepip, venv' || needed+=(python3 python3-venv)
+    have node && have npm || needed+=(nodejs npm)
+fi
 if [ "$purpose" = test ]; then
     have mkfs.ext4 || needed+=(e2fsprogs)
     have losetup && have mount || needed+=(util-linux mount)
-    have python3 && python3 -c 'import ensurepip, venv' || needed+=(python3 python3-venv)
     # The C interface, in other compilers and under tools that watch memory.
     have clang++ || needed+=(clang libclang-rt-14-dev)
     have valgrind || needed+=(valgrind)
@@ -34,7 +38,6 @@ if [ "$purpose" = test ]; then
     [ -e /usr/include/cjson/cJSON.h ] || needed+=(libcjson-dev)
     have_jdk || needed+=(default-jdk-headless)
     have mvn || needed+=(maven)
-    have node && have npm || needed+=(nodejs npm)
 fi
 
 install_packages() {

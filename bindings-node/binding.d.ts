@@ -9,6 +9,74 @@
  */
 export declare const __napiBindingTarget: 'native' | 'wasm32-wasi' | 'wasm32-wasip1'
 
+/** An open cursor, and what it delivered last, until JavaScript has made room for it. */
+export declare class NativeCursor {
+  /** Polls without waiting: what was delivered waits for `fill`. Says how much room it takes. */
+  poll(given: string): string
+  /** Lays out what was delivered. */
+  fill(rows: BigUint64Array, bytes: Uint8Array): string | null
+  /** Acknowledges the message at an offset, or all below it. */
+  ack(queue: number, offset: bigint, below: boolean): void
+  ask(what: string, given: string): string
+  commit(): Promise<unknown>
+  /** Has `number` told once, when there may be more to poll than now. */
+  watch(notifier: NativeNotifier, number: number): void
+  /** Commits, and lets others open the cursor. */
+  close(): Promise<unknown>
+  /** As `close`, in the calling thread. */
+  closeNow(): void
+}
+
+/** Calls a function with the numbers of what was waited for, until it is closed. */
+export declare class NativeNotifier {
+  /** Starts the thread that tells. */
+  constructor(told: (arg: Array<number>) => void)
+  /** Nobody waits for `number` any more. */
+  remove(number: number): void
+  close(): void
+}
+
+/** A handle on an open queue. */
+export declare class NativeQueue {
+  /** The function that pushes what a scratch block holds, which `bytes` and `words` show. */
+  pusher(bytes: Uint8Array, words: Uint32Array, numbers: BigUint64Array): (arg: number) => void
+  /** Pushes packed records where that may wait: all or none, or one by one. */
+  pushAsync(bytes: Uint8Array, words: Uint32Array, count: number, together: boolean): Promise<unknown>
+  reader(name: string): NativeReader
+  ask(what: string, given: string): string
+  /** What may wait for a disk. */
+  act(what: string): Promise<unknown>
+  /** What names the queue to `attach_queue`. */
+  token(): number
+  /** Gives this handle back; the last one closes the queue. */
+  close(): Promise<unknown>
+  /** As `close`, in the calling thread. */
+  closeNow(): void
+}
+
+/** A reader of a queue, and what it popped last, until JavaScript has made room for it. */
+export declare class NativeReader {
+  /** Pops without waiting: what came waits for `fill`. */
+  pop(maxRecords: number, maxBytes: number): Popped
+  /** As `pop`, of one record, which stays the next. */
+  peek(): Popped
+  /** Lays out what was popped. */
+  fill(rows: BigUint64Array, bytes: Uint8Array): void
+  /** Notes that everything before a position is done. */
+  commit(end: bigint): void
+  ask(what: string): string
+  /** Has `number` told once, when there is a record to pop. */
+  watch(notifier: NativeNotifier, number: number): void
+}
+
+/** What mending a store takes, until it is done. */
+export declare class NativeRepairPlan {
+  /** What will be done, and what cannot be. */
+  describe(): string
+  /** Does it, once. */
+  apply(): Promise<unknown>
+}
+
 /** A handle on an open store. */
 export declare class NativeStore {
   /** The calls over a scratch block, which `bytes` and `words` show, and a block of numbers. */
@@ -21,12 +89,10 @@ export declare class NativeStore {
   token(): number
   /** A verification of the store while it is open. */
   verification(): NativeVerification
-  /** Starts the thread that calls `told` with the numbers of what was waited for. */
-  listen(told: (arg: Array<number>) => void): void
   /** Has `number` told once, when a queue, a topic or the log has grown beyond what it is now. */
-  watch(number: number, topic?: string | undefined | null, queue?: number | undefined | null): void
-  /** Nobody waits for `number` any more. */
-  unwatch(number: number): void
+  watch(notifier: NativeNotifier, number: number, topic?: string | undefined | null, queue?: number | undefined | null): void
+  /** Opens a cursor, or makes it. */
+  cursor(name: string, topic: string, options: string): Promise<unknown>
   /** Gives this handle back; the last one closes the store. */
   close(): Promise<unknown>
   /** As `close`, in the calling thread. */
@@ -37,10 +103,15 @@ export declare class NativeStore {
 export declare class NativeVerification {
   /** Reads on a little: how far it is, or at the end what it found. */
   step(): Promise<unknown>
+  /** What mending takes; all steps must have run. */
+  plan(): NativeRepairPlan
 }
 
 /** A further handle on an open store of this process. */
 export declare function attach(token: number): NativeStore
+
+/** A further handle on an open queue of this process. */
+export declare function attachQueue(token: number): NativeQueue
 
 /** Removes a store. */
 export declare function destroy(root: string, options: string): Promise<unknown>
@@ -60,6 +131,18 @@ export declare function open(root: string, options: string): NativeStore
 
 /** Opens a store on a thread of the pool. */
 export declare function openAsync(root: string, options: string): Promise<unknown>
+
+/** Opens a queue, in the calling thread. */
+export declare function openQueue(root: string, options: string): NativeQueue
+
+/** Opens a queue on a thread of the pool. */
+export declare function openQueueAsync(root: string, options: string): Promise<unknown>
+
+/** How much was popped. */
+export interface Popped {
+  count: number
+  bytes: number
+}
 
 /** A verification of the store at a root, which is read only. */
 export declare function verification(root: string, options: string): NativeVerification

@@ -835,11 +835,19 @@ function __napiStampBindingTarget(exportsObject, target) {
 // linked import resolves to `undefined`.
 module.exports.__napiBindingTarget = __napiStampBindingTarget(nativeBinding, __napiLoadedBindingTarget)
 module.exports = nativeBinding
+module.exports.NativeCursor = nativeBinding.NativeCursor
+module.exports.NativeNotifier = nativeBinding.NativeNotifier
+module.exports.NativeQueue = nativeBinding.NativeQueue
+module.exports.NativeReader = nativeBinding.NativeReader
+module.exports.NativeRepairPlan = nativeBinding.NativeRepairPlan
 module.exports.NativeStore = nativeBinding.NativeStore
 module.exports.NativeVerification = nativeBinding.NativeVerification
 module.exports.attach = nativeBinding.attach
+module.exports.attachQueue = nativeBinding.attachQueue
 module.exports.destroy = nativeBinding.destroy
 module.exports.details = nativeBinding.details
 module.exports.open = nativeBinding.open
 module.exports.openAsync = nativeBinding.openAsync
+module.exports.openQueue = nativeBinding.openQueue
+module.exports.openQueueAsync = nativeBinding.openQueueAsync
 module.exports.verification = nativeBinding.verification

@@ -185,6 +185,25 @@ export class Batch implements Iterable<Message> {
   [Symbol.iterator](): Generator<Message, void, undefined>;
 }
 
+/** Retention dropped messages that a cursor had not acknowledged; it goes on behind them. */
+export interface Overtaken {
+  queue: number;
+  gone: Range;
+}
+
+/** Messages of one poll, those of a queue side by side and in order. */
+export class Delivery implements Iterable<Message> {
+  private constructor();
+  readonly length: number;
+  /** What retention took from the cursor: told once. */
+  readonly overtaken: readonly Overtaken[];
+  /** What could not be read, while other messages could: seek past what is damaged. */
+  readonly failures: readonly { queue: number; error: SpanlogError }[];
+  /** Message number `index`, from 0; from the end if it is negative. */
+  at(index: number): Message | undefined;
+  [Symbol.iterator](): Iterator<Message>;
+}
+
 export interface Limits {
   /** Default 256, from 1. */
   maxMessages?: number;
@@ -221,6 +240,120 @@ export interface QueryOptions {
   verify?: boolean;
 }
 
+/** How a cursor is opened. Its hold, and whether it is about all queues, are kept with it. */
+export interface CursorOptions {
+  /** The queues it is about; default all of the topic's, also those to come. */
+  queues?: readonly number[];
+  /** Whether a new cursor begins at the end of its queues. Default false. */
+  fromEnd?: boolean;
+  /** After how long a message that was not acknowledged comes again. Default 30,000. */
+  visibilityMs?: number;
+  /** How many messages of a queue may wait to be acknowledged, 1 to 3600. Default 1024. */
+  maxPending?: number;
+  /** Keeps segments with messages it did not commit, so long and so many bytes of them. */
+  hold?: Hold;
+}
+
+export interface Hold {
+  maxAgeMs?: number;
+  maxBytes?: number;
+}
+
+/**
+ * Where to go on: at the start or the end of every queue, at an offset of one, or at the first
+ * message of each that was stored at or after a time.
+ */
+export type Seek = 'start' | 'end' | { queue: number; offset: Offset } | { timeMs: number };
+
+/** What is not acknowledged. */
+export interface Lag {
+  messages: number;
+  bytes: number;
+  /** How old the oldest is. */
+  ageMs?: number;
+}
+
+/** Where a cursor stands in one queue. */
+export interface CursorQueue {
+  queue: number;
+  /** Everything below is acknowledged. */
+  acknowledged: bigint;
+  /** Everything below is acknowledged, durably. */
+  committed: bigint;
+  /** The first message that was not delivered yet. */
+  next: bigint;
+  bounds: Bounds;
+  lag: Lag;
+}
+
+export interface CursorReport {
+  topic: string;
+  name: string;
+  isOpen: boolean;
+  hold?: Hold;
+  queues: CursorQueue[];
+  /** Over all queues. */
+  lag: Lag;
+  /** Why its file cannot be used, if it cannot: see {@link Store.resetCursor}. */
+  damage?: string;
+}
+
+export type PollOptions = Limits & WaitOptions;
+
+/**
+ * A named consumer of a topic, open in one thread. What was acknowledged is durable once `commit`
+ * settled; closing the cursor or its store commits. After a crash, what was not committed comes
+ * again.
+ */
+export class Cursor implements AsyncIterable<Message> {
+  private constructor();
+  readonly name: string;
+  readonly topic: string;
+  /** When a message that was not acknowledged is due again, if there is one. */
+  readonly nextDueMs: number | undefined;
+
+  /**
+   * Messages of its queues in fair shares: those that are due again, then new ones. Settles as
+   * soon as there is one or retention has overtaken the cursor, and with an empty delivery after
+   * the timeout. Rejects as {@link Store.wait}, and with what reading throws where no queue can be
+   * read.
+   */
+  poll(options?: PollOptions): Promise<Delivery>;
+  /** As {@link Cursor.poll}, of what is there now. */
+  pollNow(options?: Limits): Delivery;
+  /**
+   * Polls without end. Where retention was faster it throws `SPANLOG_GONE` once; going through it
+   * again goes on behind that, and so it does with what was not taken of a poll.
+   */
+  messages(
+    options?: Limits & Omit<WaitOptions, 'timeoutMs'>,
+  ): AsyncGenerator<Message, never, undefined>;
+  /** {@link Cursor.messages}. */
+  [Symbol.asyncIterator](): AsyncGenerator<Message, never, undefined>;
+
+  /** Acknowledges a message that was delivered, in any order; doing so twice is fine. */
+  ack(message: Message): void;
+  ackAt(queue: number, offset: Offset): void;
+  /** Acknowledges every message of a queue below `end`. */
+  ackUpTo(queue: number, end: Offset): void;
+  /** Settles once what was acknowledged so far is durable. */
+  commit(): Promise<void>;
+  /**
+   * Goes on elsewhere; what was delivered and not acknowledged is forgotten. `SPANLOG_GONE` below
+   * what is kept, `SPANLOG_INVALID` behind the end, each with the bound as `limit`.
+   */
+  seek(to: Seek): void;
+  /** What is not acknowledged, over all its queues. */
+  lag(): Lag;
+  report(): CursorReport;
+
+  /** Commits, and lets others open the cursor. Closing twice is fine. */
+  close(): Promise<void>;
+  /** As {@link Cursor.close}, in this thread. */
+  [Symbol.dispose](): void;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
 /** How far a verification is. */
 export interface Progress {
   part: string;
@@ -255,6 +388,43 @@ export interface Verification {
   findings: Finding[];
   /** How many more there are than are listed. */
   moreFindings: number;
+}
+
+/** One thing that mending takes. */
+export interface RepairAction {
+  action:
+    | 'resize' | 'set_aside' | 'pad' | 'cut_tail' | 'rebuild_queues' | 'rewrite_registry'
+    | 'rewrite_marks';
+  path?: string;
+  range?: Range;
+  /** For people. */
+  text: string;
+}
+
+/** What a repair did. */
+export interface Repaired {
+  /** Files with what was cut or written over, as it stood there. */
+  saved: string[];
+  /** What opening the store found and did then. */
+  recovery: Recovery;
+}
+
+/** What mending a store takes. Nothing is done before {@link RepairPlan.apply}. */
+export class RepairPlan {
+  private constructor();
+  /** What was found. */
+  readonly verification: Verification;
+  /** What will be done, in order. */
+  readonly actions: readonly RepairAction[];
+  /** What was found and cannot be mended here. */
+  readonly beyond: readonly Finding[];
+  /** Whether there is nothing to do. */
+  readonly isEmpty: boolean;
+  /**
+   * Does it, once, and opens and closes the store. After a `resize` another plan is needed: what
+   * the file lacked is told by that. `SPANLOG_LOCKED` while somebody has the store open.
+   */
+  apply(): Promise<Repaired>;
 }
 
 /** The marks of a disk, as used ratios. */
@@ -536,6 +706,24 @@ export class Store {
     options?: FollowOptions,
   ): AsyncGenerator<Message, never, undefined>;
 
+  /**
+   * Opens the cursor of that name, or makes it, durably. `SPANLOG_LOCKED` while it is open,
+   * `SPANLOG_CORRUPT` if its file is damaged.
+   */
+  cursor(name: string, topic: string, options?: CursorOptions): Promise<Cursor>;
+  /** All cursors, by topic and name. */
+  cursors(): CursorReport[];
+  /** Makes a cursor of the same topic with what another one has acknowledged, durably. */
+  copyCursor(topic: string, name: string, to: string): Promise<void>;
+  /** Puts a cursor that is not open elsewhere, durably; also one whose file is damaged. */
+  resetCursor(topic: string, name: string, to: Seek): Promise<void>;
+  /** Deletes a cursor that is not open, durably. */
+  deleteCursor(topic: string, name: string): Promise<void>;
+  /** Makes a cursor for each group and topic of a RocketMQ broker's `consumerOffset.json`. */
+  importConsumerOffsets(text: string | Uint8Array): Promise<number>;
+  /** What every cursor has acknowledged, as a RocketMQ broker's `consumerOffset.json`. */
+  exportConsumerOffsets(): string;
+
   watermarks(): Watermarks;
   /** Everything at once. */
   inspect(): Inspection;
@@ -586,6 +774,196 @@ export class Store {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** How a queue is opened and run. What is out of range is refused, and so is an unknown name. */
+export interface QueueOptions {
+  /** Directories of segments; default those the queue remembers, or `segments` in its root. */
+  paths?: readonly (string | URL | Directory)[];
+  placement?: 'rocketmq' | 'free-space' | 'hash';
+  /** Whole pages of 4096 bytes, up to 1 GiB. A queue that exists keeps its own. Default 256 KiB. */
+  segmentLenBytes?: number;
+  /** The most segment files there may be, from 4 to 2^24. Default 2000. */
+  capacitySegments?: number;
+  /** The most bytes of segment files. Default 0: no such limit. */
+  capacityBytes?: number;
+  /** The longest record. Default 4 MiB, or what fits. */
+  maxRecordBytes?: number;
+  /** The most segments that are mapped at a time, from 4. Default 64. */
+  maxInMemorySegments?: number;
+  /** What a push does when the queue is full. Default `refuse`: it fails with `SPANLOG_FULL`. */
+  onFull?: 'refuse' | 'drop-oldest' | { blockMs: number };
+  /** When records are flushed. Default `interval`, every second or 10,000 records. */
+  durability?:
+    | 'none' | 'interval' | 'group' | 'each'
+    | { intervalMs?: number; records?: number };
+  /** The marks of disks, as of a store. */
+  thresholds?: Thresholds;
+  /** Default 10,000, from 10. */
+  probeIntervalMs?: number;
+  /** Whether a queue that does not exist is created. Default true. */
+  create?: boolean;
+  /** Whether threads run the queue's steps; see {@link Queue.run}. Default true. */
+  background?: boolean;
+}
+
+/** What a record of a queue is made of; text is stored as UTF-8. */
+export type QueueBody = string | NodeJS.ArrayBufferView | ArrayBuffer;
+
+/** A record that was popped. Its bytes are a copy, and live as long as it. */
+export class QueueRecord {
+  private constructor();
+  readonly body: Buffer;
+  /** How many records were pushed before it. */
+  readonly number: bigint;
+  /** Where it ends on the queue's line: committing up to there commits it. */
+  readonly end: bigint;
+  /** The body as UTF-8. */
+  text(): string;
+}
+
+export interface PopLimits {
+  /** Default 256, from 1. */
+  maxRecords?: number;
+  /** Bytes of bodies; at least one record is popped whatever its size. Default 1 MiB. */
+  maxBytes?: number;
+}
+
+/**
+ * A reader of a queue, with a place of its own, which handles of one name share. What it has popped
+ * and not committed it gets again after `rewind`, and when the queue is opened again. It holds the
+ * space of what it did not commit until {@link Queue.removeReader}.
+ */
+export class QueueReader implements AsyncIterable<QueueRecord> {
+  private constructor();
+  readonly name: string;
+  /**
+   * Pops the next record, waiting for one; nothing after the timeout. Rejects with `SPANLOG_GONE`
+   * once when a full queue dropped what was not read, and with `SPANLOG_CORRUPT` where no whole
+   * record stands.
+   */
+  pop(options?: WaitOptions): Promise<QueueRecord | undefined>;
+  /** As {@link QueueReader.pop}, without waiting. */
+  popNow(): QueueRecord | undefined;
+  /** Pops as many records as there are and the limits allow, waiting for one. */
+  popMany(options?: PopLimits & WaitOptions): Promise<QueueRecord[]>;
+  /** As {@link QueueReader.popMany}, without waiting. */
+  popManyNow(options?: PopLimits): QueueRecord[];
+  /** The next record, which stays the next. */
+  peek(): QueueRecord | undefined;
+  /** Pops without end, as {@link QueueReader.pop}. */
+  records(
+    options?: Omit<WaitOptions, 'timeoutMs'>,
+  ): AsyncGenerator<QueueRecord, never, undefined>;
+  /** {@link QueueReader.records}. */
+  [Symbol.asyncIterator](): AsyncGenerator<QueueRecord, never, undefined>;
+  /** Notes that everything up to the end of a popped record is done. A kill does not undo it. */
+  commit(record: QueueRecord): void;
+  /** Notes that everything before a position is done: where a popped record ends. */
+  commitTo(end: Offset): void;
+  /** Goes back to the first record that is not committed. */
+  rewind(): void;
+  /** What waits to be popped: records, and bytes of the line. */
+  backlog(): { records: number; bytes: number };
+  /** Passes over bytes that are no record, and returns their range, if there are any. */
+  skipDamaged(): Range | undefined;
+}
+
+/** A reader at one moment. */
+export interface ReaderStat {
+  name: string;
+  /** Everything before is committed. */
+  committed: bigint;
+  /** What it pops next. */
+  reading: bigint;
+  /** Records that it has not committed. */
+  records: number;
+  unreadBytes: number;
+}
+
+/** A queue at one moment. */
+export interface QueueStat {
+  /** Where the first record kept begins, where the last one ends, and what is durable. */
+  start: bigint;
+  end: bigint;
+  flushed: bigint;
+  /** Records pushed since the queue was made. */
+  pushed: number;
+  /** Records kept. */
+  records: number;
+  /** Bytes from start to end. */
+  bytes: number;
+  /** Records that were dropped because the queue was full. */
+  dropped: number;
+  segmentLenBytes: number;
+  capacitySegments: number;
+  segments: number;
+  mappedSegments: number;
+  readers: ReaderStat[];
+}
+
+/** What opening a queue found and did. */
+export interface QueueRecovery {
+  wasClean: boolean;
+  /** Whether the meta page was lost, so that everything was found by reading. */
+  metaLost: boolean;
+  /** Records behind what was known to be durable. */
+  foundRecords: number;
+  /** Readers that were brought back to the end. */
+  clamped: string[];
+  ignored: string[];
+}
+
+/** What reading all of a queue found. */
+export interface QueueVerification {
+  isSound: boolean;
+  records: number;
+  payloadBytes: number;
+  damaged: { range: Range; path: string; reason: string }[];
+}
+
+/** A handle on an open queue: a persistent line of records with a fixed budget. */
+export class Queue {
+  private constructor();
+  readonly root: string;
+  readonly recovery: QueueRecovery;
+  /** What names the queue to {@link attachQueue}, in any thread of this process. */
+  readonly token: number;
+
+  /**
+   * Pushes one record, and returns where it ends. A kill does not undo it, a loss of power may
+   * until the next flush. With `onFull: { blockMs }` or `durability` of `group` or `each` it waits
+   * and holds up the event loop: see {@link Queue.pushAsync}.
+   */
+  push(body: QueueBody): bigint;
+  /** Pushes records, all or none of them, and returns where the last one ends. */
+  pushMany(bodies: Iterable<QueueBody>): bigint;
+  /** As {@link Queue.push}, on a thread of Node's pool, in the order of the calls. */
+  pushAsync(body: QueueBody): Promise<bigint>;
+  /** As {@link Queue.pushMany}, on a thread of Node's pool. */
+  pushManyAsync(bodies: Iterable<QueueBody>): Promise<bigint>;
+
+  /**
+   * The reader of that name, made where there is none: it begins with the oldest record kept. 1 to
+   * 24 of letters, digits, `.`, `_` and `-`; at most 8. Default `default`.
+   */
+  reader(name?: string): QueueReader;
+  /** Takes a reader off: it holds no space any more. */
+  removeReader(name: string): void;
+
+  stat(): QueueStat;
+  /** Settles once everything pushed and committed so far is durable. */
+  flush(): Promise<void>;
+  /** Reads every record that is kept, and checks it. */
+  verify(): Promise<QueueVerification>;
+  /** Runs one piece of background work, in a queue opened with `background: false`. */
+  run(step: 'prepare' | 'flush' | 'probe'): 'again' | 'soon' | 'idle' | number;
+
+  /** Closes this handle, and with the last handle the queue. Closing twice is fine. */
+  close(): Promise<void>;
+  /** As {@link Queue.close}, in this thread. */
+  [Symbol.dispose](): void;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
 /**
  * Opens the store at `root`, or makes one. After a kill this reads what was not yet indexed, which
  * may take seconds: see {@link openAsync}.
@@ -599,3 +977,18 @@ export function attach(token: number): Store;
 export function destroy(root: string | URL, options?: Options): Promise<void>;
 /** Reads and compares everything of the store at `root`, which is not changed. */
 export function verify(root: string | URL, options?: Options & VerifyOptions): Promise<Verification>;
+/**
+ * What mending the store at `root` takes, by a verification of it. Nothing is changed before
+ * {@link RepairPlan.apply}.
+ */
+export function planRepair(
+  root: string | URL,
+  options?: Options & VerifyOptions,
+): Promise<RepairPlan>;
+
+/** Opens the queue at `root`, or makes one. */
+export function openQueue(root: string | URL, options?: QueueOptions): Queue;
+/** As {@link openQueue}, without holding up the thread. */
+export function openQueueAsync(root: string | URL, options?: QueueOptions): Promise<Queue>;
+/** A further handle on a queue that is open in this process, for a worker thread. */
+export function attachQueue(token: number): Queue;

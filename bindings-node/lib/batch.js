@@ -164,28 +164,44 @@ class Batch extends Messages {
   }
 }
 
-const NOTHING = { count: 0, damages: [] };
+/** What a cursor delivered. */
+class Delivery extends Messages {
+  constructor({ overtaken, failures }, block, length) {
+    super(block, length);
+    this.overtaken = overtaken;
+    this.failures = failures;
+  }
+}
+
+/** A block of memory for `count` rows of `width` numbers, and bytes. */
+function blockOf(width, count, size) {
+  const rowBytes = 8 * width * count;
+  const memory = Buffer.allocUnsafeSlow(rowBytes + size).buffer;
+  return {
+    longs: new BigUint64Array(memory, 0, width * count),
+    words: new Uint32Array(memory, 0, 2 * width * count),
+    bytes: Buffer.from(memory, rowBytes, size),
+  };
+}
 
 /** Has the native half lay out what was found, in a block made for it. */
 function takeOut({ count, bytes: size }, fill) {
-  if (count === 0) return { ...NOTHING, block: undefined };
-  const rowBytes = 8 * ROW * count;
-  const memory = Buffer.allocUnsafeSlow(rowBytes + size).buffer;
-  const longs = new BigUint64Array(memory, 0, ROW * count);
-  const bytes = Buffer.from(memory, rowBytes, size);
-  const told = fill(longs, bytes) ?? null;
-  const words = new Uint32Array(memory, 0, 2 * ROW * count);
-  const block = { longs, words, bytes };
+  if (count === 0) return { count, damages: [], block: undefined };
+  const block = blockOf(ROW, count, size);
+  const told = fill(block.longs, block.bytes) ?? null;
   if (told === null) return { count, damages: [], block };
   const { count: whole, damages } = JSON.parse(told);
-  return { count: whole, damages: damages.map((fields) => new SpanlogError(fields)), block };
+  return { count: whole, damages, block };
 }
 
 /** The batch that a read or a look-up left behind. */
 function batchOf(text, fill) {
   const about = answerOf(text);
   const { count, damages: [damage], block } = takeOut(about, fill);
-  if (damage) Object.assign(about, { damage, next: block.longs[ROW * (count - 1)] + 1n });
+  if (damage) {
+    const next = block.longs[ROW * (count - 1)] + 1n;
+    Object.assign(about, { damage: new SpanlogError(damage), next });
+  }
   return new Batch(about, block, count);
 }
 
@@ -194,4 +210,14 @@ function messageOf(text, fill) {
   return new Message(takeOut(answerOf(text), fill).block, 0);
 }
 
-module.exports = { Batch, Message, batchOf, messageOf };
+/** What a poll left behind; damaged messages are told beside the others. */
+function deliveryOf(text, fill) {
+  const about = answerOf(text);
+  const { count, damages, block } = takeOut(about, fill);
+  const failure = ({ queue, ...fields }) => ({ queue, error: new SpanlogError(fields) });
+  const failures = [...about.failures, ...damages].map(failure);
+  if (count === 0 && about.overtaken.length === 0 && failures.length > 0) throw failures[0].error;
+  return new Delivery({ overtaken: about.overtaken, failures }, block, count);
+}
+
+module.exports = { Batch, Delivery, Message, batchOf, blockOf, deliveryOf, messageOf };

@@ -42,8 +42,7 @@ function checkText(name, value) {
 }
 
 /** The bytes of a body: a Uint8Array as it is, text as UTF-8. */
-function bodyOf(message) {
-  const { body } = message;
+function bodyOf(body) {
   if (typeof body === 'string' || body instanceof Uint8Array) return body;
   if (ArrayBuffer.isView(body)) {
     return new Uint8Array(body.buffer, body.byteOffset, body.byteLength);
@@ -80,8 +79,8 @@ function lengthOf(name, texts) {
   return length;
 }
 
-/** Packs messages one behind the other. */
-class Packer {
+/** Packs one behind the other: `add` is for those who extend it. */
+class Writer {
   constructor() {
     this.block = new Block(FIRST_BYTES);
     this.begin();
@@ -90,13 +89,11 @@ class Packer {
   /** Forgets what was packed. */
   begin() {
     this.at = 0;
-    this.topic = undefined;
-    this.tags = undefined;
     if (this.block.bytes.length > KEPT_BYTES) this.block = new Block(FIRST_BYTES);
   }
 
   /** Makes sure that `size` more bytes fit. */
-  #reserve(size) {
+  reserve(size) {
     const needed = this.at + size;
     if (needed <= this.block.bytes.length) return;
     if (needed > MOST_U32) throw outOfRange('the messages take more than 4 GiB');
@@ -106,7 +103,7 @@ class Packer {
   }
 
   /** Writes text at `at` and returns its length in bytes. */
-  #text(text, at) {
+  text(text, at) {
     const { bytes } = this.block;
     const { length } = text;
     if (length > SHORT_TEXT) return bytes.utf8Write(text, at);
@@ -118,6 +115,64 @@ class Packer {
     return length;
   }
 
+  /** Writes bytes or text at `at` and returns their length. */
+  body(body, at) {
+    if (typeof body === 'string') return this.text(body, at);
+    this.block.bytes.set(body, at);
+    return body.length;
+  }
+
+  /** The next begins at a multiple of 4. */
+  end(at) {
+    this.at = ((at + 3) & ~3) >>> 0;
+  }
+
+  /** Adds messages, and returns how many they are. */
+  addAll(messages) {
+    if (typeof messages?.[Symbol.iterator] !== 'function' || typeof messages === 'string') {
+      throw wrongType(`${this.what} must be an array, or something else to go through`);
+    }
+    let count = 0;
+    for (const message of messages) {
+      this.add(message);
+      count += 1;
+    }
+    return count;
+  }
+}
+
+/** A unit of text takes at most 3 bytes. */
+function mostBytes(body) {
+  return typeof body === 'string' ? 3 * body.length : body.length;
+}
+
+/** Packs records of a queue. */
+class RecordPacker extends Writer {
+  get what() {
+    return 'records';
+  }
+
+  add(record) {
+    const body = bodyOf(record);
+    this.reserve(mostBytes(body) + 8);
+    const length = this.body(body, this.at + 4);
+    this.block.words[this.at / 4] = length;
+    this.end(this.at + 4 + length);
+  }
+}
+
+/** Packs messages. */
+class Packer extends Writer {
+  get what() {
+    return 'messages';
+  }
+
+  begin() {
+    super.begin();
+    this.topic = undefined;
+    this.tags = undefined;
+  }
+
   /** Adds a message. */
   add(message) {
     if (typeof message !== 'object' || message === null) {
@@ -126,30 +181,28 @@ class Packer {
     const { topic, tags, bornHost } = message;
     const keys = keysOf(message);
     const properties = propertiesOf(message);
-    const body = bodyOf(message);
+    const body = bodyOf(message.body);
     let units = checkText('topic', topic).length;
     if (tags !== undefined) units += checkText('tags', tags).length;
     if (bornHost !== undefined) units += checkText('bornHost', bornHost).length;
     units += lengthOf('each of keys', keys) + lengthOf('each of properties', properties);
     const lists = HEAD_WORDS + keys.length + properties.length;
-    // A unit of text takes at most 3 bytes, and the next message begins at a multiple of 4.
-    const bodyBytes = typeof body === 'string' ? 3 * body.length : body.length;
-    this.#reserve(4 * lists + 3 * units + bodyBytes + 4);
+    this.reserve(4 * lists + 3 * units + mostBytes(body) + 4);
 
     const { words } = this.block;
     const head = this.at / 4;
     this.#numbers(head, message);
     let at = this.at + 4 * lists;
     at = this.#topicAndTags(head, topic, tags, at);
-    if (bornHost !== undefined) at += words[head + 11] = this.#text(bornHost, at);
+    if (bornHost !== undefined) at += words[head + 11] = this.text(bornHost, at);
     if (keys.length + properties.length > 0) {
       words[head + 12] = keys.length;
       words[head + 13] = properties.length / 2;
       at = this.#list(head + HEAD_WORDS, keys, at);
       at = this.#list(head + HEAD_WORDS + keys.length, properties, at);
     }
-    at += words[head + 8] = this.#body(body, at);
-    this.at = (at + 3) & ~3;
+    at += words[head + 8] = this.body(body, at);
+    this.end(at);
   }
 
   /** The words of a message that are not lengths. */
@@ -185,9 +238,9 @@ class Packer {
       words[head + 10] = SAME;
       return at;
     }
-    at += words[head + 9] = this.#text(topic, at);
+    at += words[head + 9] = this.text(topic, at);
     // One more than it is: 0 says that there are none.
-    const length = tags === undefined ? -1 : this.#text(tags, at);
+    const length = tags === undefined ? -1 : this.text(tags, at);
     words[head + 10] = length + 1;
     this.topic = topic;
     this.tags = tags;
@@ -197,28 +250,9 @@ class Packer {
   #list(word, texts, start) {
     const { words } = this.block;
     let at = start;
-    for (let i = 0; i < texts.length; i += 1) at += words[word + i] = this.#text(texts[i], at);
+    for (let i = 0; i < texts.length; i += 1) at += words[word + i] = this.text(texts[i], at);
     return at;
-  }
-
-  #body(body, at) {
-    if (typeof body === 'string') return this.#text(body, at);
-    this.block.bytes.set(body, at);
-    return body.length;
-  }
-
-  /** Adds messages, and returns how many they are. */
-  addAll(messages) {
-    if (typeof messages?.[Symbol.iterator] !== 'function' || typeof messages === 'string') {
-      throw wrongType('messages must be an array, or something else to go through');
-    }
-    let count = 0;
-    for (const message of messages) {
-      this.add(message);
-      count += 1;
-    }
-    return count;
   }
 }
 
-module.exports = { Packer };
+module.exports = { Packer, RecordPacker };

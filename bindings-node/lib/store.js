@@ -1,41 +1,16 @@
 'use strict';
 // The store that a program holds.
 
-const { fileURLToPath } = require('node:url');
 const binding = require('../binding');
 const { batchOf, messageOf } = require('./batch');
-const { DurableQueue } = require('./durable');
+const { Cursor, seekOf } = require('./cursor');
 const { native, nativeAsync, seen, wrongType } = require('./errors');
 const { MOST_U32, answerOf, offset, questionOf, whole } = require('./numbers');
+const { checkText, directoryOf, optionsOf, pathOf } = require('./options');
 const { Packer } = require('./packing');
+const { Rounds } = require('./rounds');
 const verification = require('./verification');
 const { Waiting } = require('./waiting');
-
-function pathOf(name, path) {
-  if (path instanceof URL) return fileURLToPath(path);
-  if (typeof path === 'string') return path;
-  throw wrongType(`${name} must be a string or a file URL, not ${typeof path}`);
-}
-
-/** Options as the native half takes them. */
-function optionsOf(options = {}) {
-  if (typeof options !== 'object' || options === null) throw wrongType('options must be an object');
-  const { paths } = options;
-  if (paths === undefined) return questionOf(options);
-  if (!Array.isArray(paths)) throw wrongType('paths must be an array');
-  return questionOf({ ...options, paths: paths.map(directoryOf) });
-}
-
-function directoryOf(given) {
-  if (typeof given === 'string' || given instanceof URL) return pathOf('path', given);
-  if (typeof given !== 'object' || given === null) throw wrongType('a path must be a string');
-  return { ...given, path: pathOf('path', given.path) };
-}
-
-function checkText(name, text) {
-  if (typeof text !== 'string') throw wrongType(`${name} must be a string, not ${typeof text}`);
-  return text;
-}
 
 class Store {
   #native;
@@ -44,12 +19,12 @@ class Store {
   #block;
   #calls;
   #durable;
-  #waiting;
+  #waiting = new Waiting();
+  #cursors = new Set();
 
   constructor(handle) {
     this.#native = handle;
-    this.#durable = new DurableQueue(handle);
-    this.#waiting = new Waiting(handle);
+    this.#durable = new Rounds(Packer, (...packed) => this.#native.appendDurable(...packed));
     this.#connect();
   }
 
@@ -89,11 +64,11 @@ class Store {
   }
 
   async appendDurable(message) {
-    return this.#durable.append(message);
+    return this.#durable.one(message);
   }
 
   async appendManyDurable(messages) {
-    return this.#durable.appendMany(messages);
+    return this.#durable.many(messages);
   }
 
   /** Messages, as `make` makes them of what was found. */
@@ -186,14 +161,17 @@ class Store {
     checkText('topic', topic);
     const number = whole('queue', queue, 0, MOST_U32);
     const given = { topic, queue: number, from: offset('from', from) };
-    const isThere = () => this.#ask('isThere', given);
-    return this.#waiting.until(topic, number, isThere, options);
+    return this.#until(given, [topic, number], options);
   }
 
   async waitAppended(after, options) {
-    const from = offset('after', after);
-    const isThere = () => this.#ask('isThere', { from });
-    return this.#waiting.until(undefined, undefined, isThere, options);
+    return this.#until({ from: offset('after', after) }, [], options);
+  }
+
+  #until(given, watched, options) {
+    const watch = (notifier, number) => this.#native.watch(notifier, number, ...watched);
+    const isMet = () => this.#ask('isThere', given);
+    return this.#waiting.until({ watch, isMet }, options);
   }
 
   async *follow(topic, queue, from, options) {
@@ -209,6 +187,50 @@ class Store {
       if (batch.next > next) next = batch.next;
       else await this.wait(topic, queue, next, { signal, persistent });
     }
+  }
+
+  async cursor(name, topic, options = {}) {
+    checkText('name', name);
+    checkText('topic', topic);
+    const { queues, fromEnd, visibilityMs, maxPending, hold } = options;
+    const question = questionOf({ queues, fromEnd, visibilityMs, maxPending, hold });
+    const handle = await nativeAsync(() => this.#native.cursor(name, topic, question));
+    const left = (cursor) => this.#cursors.delete(cursor);
+    const cursor = new Cursor(handle, { name, topic, waiting: this.#waiting, left });
+    try {
+      this.#ask('root');
+    } catch (error) {
+      // The store was closed meanwhile.
+      cursor[Symbol.dispose]();
+      throw error;
+    }
+    this.#cursors.add(cursor);
+    return cursor;
+  }
+
+  cursors() {
+    return this.#ask('cursors');
+  }
+
+  copyCursor(topic, name, to) {
+    return this.#act('copyCursor', () => ({ topic, name, to }));
+  }
+
+  resetCursor(topic, name, to) {
+    return this.#act('resetCursor', () => ({ topic, name, ...seekOf(to) }));
+  }
+
+  deleteCursor(topic, name) {
+    return this.#act('deleteCursor', () => ({ topic, name }));
+  }
+
+  importConsumerOffsets(text) {
+    const textOf = () => (text instanceof Uint8Array ? Buffer.from(text).toString() : text);
+    return this.#act('importConsumerOffsets', () => ({ text: checkText('text', textOf()) }));
+  }
+
+  exportConsumerOffsets() {
+    return this.#ask('exportConsumerOffsets');
   }
 
   async verify(options) {
@@ -252,14 +274,19 @@ class Store {
   }
 
   async close() {
-    this.#waiting.close();
-    await this.#durable.settled();
-    await nativeAsync(() => this.#native.close());
+    this.#waiting.close('store');
+    const closing = [...this.#cursors].map((cursor) => cursor.close());
+    await Promise.all([...closing, this.#durable.settled()])
+      .finally(() => nativeAsync(() => this.#native.close()));
   }
 
   [Symbol.dispose]() {
-    this.#waiting.close();
-    native(() => this.#native.closeNow());
+    this.#waiting.close('store');
+    try {
+      for (const cursor of [...this.#cursors]) cursor[Symbol.dispose]();
+    } finally {
+      native(() => this.#native.closeNow());
+    }
   }
 
   [Symbol.asyncDispose]() {
@@ -296,4 +323,10 @@ async function verify(root, { signal, onProgress, ...options } = {}) {
   return verification.run(start, { signal, onProgress });
 }
 
-module.exports = { Store, attach, destroy, open, openAsync, verify };
+/** What mending the store at `root` takes. */
+async function planRepair(root, { signal, onProgress, ...options } = {}) {
+  const start = () => binding.verification(pathOf('root', root), optionsOf(options));
+  return verification.plan(start, { signal, onProgress });
+}
+
+module.exports = { Store, attach, destroy, open, openAsync, planRepair, verify };

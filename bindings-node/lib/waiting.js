@@ -2,6 +2,7 @@
 // Promises for what is yet to come. The native half tells which of them to look at again; who
 // waits, for how long, and whether that keeps the process alive is decided here.
 
+const binding = require('../binding');
 const { closed, native, wrongType } = require('./errors');
 const { whole } = require('./numbers');
 
@@ -18,55 +19,59 @@ function termsOf({ timeoutMs, signal, persistent = true } = {}) {
 }
 
 class Waiting {
-  #native;
+  #notifier;
   #waits = new Map();
   #last = 0;
-  #listens = false;
   #persistent = 0;
   #alive;
 
-  constructor(handle) {
-    this.#native = handle;
-  }
-
   /**
-   * Settles with true as soon as `isMet`, which is asked again whenever the queue, the topic or,
-   * without either, the log has grown; with false after the timeout.
+   * Settles with true as soon as `isMet`, which is asked again whenever something happens that
+   * `watch(notifier, number)` has told, and when something is due (`dueMs`, if that is known); with
+   * false after the timeout.
    */
-  async until(topic, queue, isMet, options) {
+  async until({ watch, isMet, dueMs }, options) {
     const terms = termsOf(options);
     terms.signal?.throwIfAborted();
     if (isMet()) return true;
     if (terms.timeoutMs === 0) return false;
-    if (!this.#listens) {
-      native(() => this.#native.listen((numbers) => this.#told(numbers)));
-      this.#listens = true;
-    }
+    const told = (numbers) => {
+      for (const number of numbers) this.#waits.get(number)?.look();
+    };
+    this.#notifier ??= native(() => new binding.NativeNotifier(told));
     return new Promise((resolve, reject) => {
-      this.#enter(topic, queue, isMet, terms, resolve, reject);
+      this.#enter({ watch, isMet, dueMs }, terms, resolve, reject);
     });
   }
 
-  #enter(topic, queue, isMet, { timeoutMs, signal, persistent }, resolve, reject) {
+  #enter({ watch, isMet, dueMs }, { timeoutMs, signal, persistent }, resolve, reject) {
     this.#last = (this.#last + 1) % NUMBERS;
     const number = this.#last;
     let timer;
+    let due;
     const end = (settle, value) => {
       if (!this.#waits.delete(number)) return;
       clearTimeout(timer);
+      clearTimeout(due);
       signal?.removeEventListener('abort', onAbort);
-      this.#native.unwatch(number);
+      this.#notifier.remove(number);
       if (persistent) this.#release();
       settle(value);
     };
     const onAbort = () => end(reject, signal.reason);
     const look = () => {
       try {
-        // The watch first: what comes after it was made is told.
-        native(() => this.#native.watch(number, topic, queue));
-        if (isMet()) end(resolve, true);
+        // The watch first: what comes after it was made is told. One is enough.
+        this.#notifier.remove(number);
+        native(() => watch(this.#notifier, number));
+        if (isMet()) return end(resolve, true);
+        clearTimeout(due);
+        const at = dueMs?.();
+        if (at === undefined) return undefined;
+        due = setTimeout(look, Math.min(Math.max(at - Date.now(), 1), MOST_TIMEOUT_MS));
+        return persistent ? undefined : due.unref();
       } catch (error) {
-        end(reject, error);
+        return end(reject, error);
       }
     };
     this.#waits.set(number, { look, fail: (error) => end(reject, error) });
@@ -79,13 +84,16 @@ class Waiting {
     look();
   }
 
-  #told(numbers) {
-    for (const number of numbers) this.#waits.get(number)?.look();
+  /** Has everybody look again. */
+  lookAgain() {
+    for (const wait of [...this.#waits.values()]) wait.look();
   }
 
   /** Ends every wait: the handle is being closed. */
-  close() {
-    for (const wait of [...this.#waits.values()]) wait.fail(closed());
+  close(what) {
+    for (const wait of [...this.#waits.values()]) wait.fail(closed(what));
+    this.#notifier?.close();
+    this.#notifier = undefined;
   }
 
   /** A timer that is never due keeps the process alive while somebody waits. */

@@ -6,8 +6,10 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use spanlog::{
-    Bounds, CleanPlan, DirectoryReport, Dropped, Finding, Inspection, MessageView, QueueReport,
-    Receipt, Recovery, SegmentReport, Verification, Watermarks,
+    Bounds, CleanPlan, CursorQueue, CursorReport, DirectoryReport, Dropped, Finding, Inspection,
+    Lag, MessageView, Overtaken, QueueRecovery, QueueReport, QueueStat, QueueVerification,
+    ReaderStat, Receipt, Recovery, RepairAction, RepairPlan, Repaired, SegmentReport, Verification,
+    Watermarks,
 };
 
 /// A position or an offset.
@@ -23,7 +25,7 @@ fn list<T>(rows: &[T], row: impl Fn(&T) -> Value) -> Value {
     rows.iter().map(row).collect()
 }
 
-fn range(range: &Range<u64>) -> Value {
+pub fn range(range: &Range<u64>) -> Value {
     json!({ "start": digits(range.start), "end": digits(range.end) })
 }
 
@@ -162,18 +164,105 @@ pub fn details(view: &MessageView<'_>) -> Value {
     })
 }
 
-pub fn verification(done: &Verification) -> Value {
-    let finding = |finding: &Finding| {
+pub fn overtaken(overtaken: &Overtaken) -> Value {
+    let gone = overtaken.gone.start.get()..overtaken.gone.end.get();
+    json!({ "queue": overtaken.queue, "gone": range(&gone) })
+}
+
+pub fn lag(lag: Lag) -> Value {
+    json!({ "messages": lag.messages, "bytes": lag.bytes, "ageMs": lag.age_ms })
+}
+
+pub fn cursor(report: &CursorReport) -> Value {
+    let queues = list(&report.queues, |queue: &CursorQueue| {
         json!({
-            "kind": finding.kind.name(),
-            "isDamage": finding.is_damage,
-            "path": path(&finding.path),
-            "offset": digits(finding.offset),
-            "lenBytes": finding.len_bytes,
-            "range": finding.range.as_ref().map(range),
-            "text": finding.text,
+            "queue": queue.queue,
+            "acknowledged": digits(queue.acknowledged.get()),
+            "committed": digits(queue.committed.get()),
+            "next": digits(queue.next.get()),
+            "bounds": bounds(&queue.bounds),
+            "lag": lag(queue.lag),
         })
-    };
+    });
+    let hold =
+        report.hold.map(|hold| json!({ "maxAgeMs": hold.max_age_ms, "maxBytes": hold.max_bytes }));
+    json!({
+        "topic": report.topic,
+        "name": report.name,
+        "isOpen": report.is_open,
+        "hold": hold,
+        "queues": queues,
+        "lag": lag(report.lag()),
+        "damage": report.damage,
+    })
+}
+
+pub fn cursors(reports: &[CursorReport]) -> Value {
+    list(reports, cursor)
+}
+
+pub fn queue_stat(stat: &QueueStat) -> Value {
+    let readers = list(&stat.readers, |reader: &ReaderStat| {
+        json!({
+            "name": reader.name,
+            "committed": digits(reader.committed.get()),
+            "reading": digits(reader.reading.get()),
+            "records": reader.records,
+            "unreadBytes": reader.unread_bytes,
+        })
+    });
+    json!({
+        "start": digits(stat.start.get()),
+        "end": digits(stat.end.get()),
+        "flushed": digits(stat.flushed.get()),
+        "pushed": stat.pushed,
+        "records": stat.records,
+        "bytes": stat.bytes,
+        "dropped": stat.dropped,
+        "segmentLenBytes": stat.segment_len_bytes,
+        "capacitySegments": stat.capacity_segments,
+        "segments": stat.segments,
+        "mappedSegments": stat.mapped_segments,
+        "readers": readers,
+    })
+}
+
+pub fn queue_recovery(recovery: &QueueRecovery) -> Value {
+    json!({
+        "wasClean": recovery.clean,
+        "metaLost": recovery.meta_lost,
+        "foundRecords": recovery.found_records,
+        "clamped": recovery.clamped,
+        "ignored": list(&recovery.ignored, |ignored| path(ignored)),
+    })
+}
+
+pub fn queue_verification(done: &QueueVerification) -> Value {
+    let damaged = list(
+        &done.damaged,
+        |one| json!({ "range": range(&one.range), "path": path(&one.path), "reason": one.reason }),
+    );
+    json!({
+        "isSound": done.damaged.is_empty(),
+        "records": done.records,
+        "payloadBytes": done.payload_bytes,
+        "damaged": damaged,
+    })
+}
+
+fn finding(finding: &Finding) -> Value {
+    json!({
+        "kind": finding.kind.name(),
+        "isDamage": finding.is_damage,
+        "path": path(&finding.path),
+        "offset": digits(finding.offset),
+        "lenBytes": finding.len_bytes,
+        "range": finding.range.as_ref().map(range),
+        "text": finding.text,
+    })
+}
+
+pub fn verification(done: &Verification) -> Value {
     let Range { start, end } = done.range();
     json!({
         "isSound": done.is_sound(),
@@ -183,4 +272,22 @@ pub fn verification(done: &Verification) -> Value {
         "findings": list(done.findings(), finding),
         "moreFindings": done.more_findings(),
     })
+}
+
+pub fn repair_plan(plan: &RepairPlan) -> Value {
+    let actions = list(plan.actions(), |action: &RepairAction| {
+        let (file, place) = action.place();
+        json!({
+            "action": action.name(),
+            "path": file.map(path),
+            "range": place.as_ref().map(range),
+            "text": action.to_string(),
+        })
+    });
+    json!({ "actions": actions, "beyond": list(plan.beyond(), finding) })
+}
+
+pub fn repaired(done: &Repaired) -> Value {
+    let saved = list(&done.saved, |file| path(file));
+    json!({ "saved": saved, "recovery": recovery(&done.recovery) })
 }

@@ -9,6 +9,7 @@
 #![allow(unsafe_code)]
 
 use napi::bindgen_prelude::{BigUint64Array, Uint8Array};
+use serde_json::json;
 use spanlog::{Error, Result};
 
 use crate::failure::invalid;
@@ -31,13 +32,12 @@ impl Numbers {
     }
 }
 
-/// Lays out what was found, in two views of one block that must not overlap.
-pub fn fill(
-    found: &Found,
+/// Has `lay_out` write to two views of one block that must not overlap.
+pub fn fill<T>(
     mut rows: BigUint64Array,
     mut bytes: Uint8Array,
-    verify: bool,
-) -> Result<(usize, Vec<Error>)> {
+    lay_out: impl FnOnce(&mut [u64], &mut [u8]) -> Result<T>,
+) -> Result<T> {
     let (first, second) = (rows.as_ptr_range(), bytes.as_ptr_range());
     let is_apart = first.end.addr() <= second.start.addr() || second.end <= first.start.cast();
     if !is_apart {
@@ -47,7 +47,21 @@ pub fn fill(
     let rows = unsafe { rows.as_mut() };
     // SAFETY: as above, and the two are apart.
     let bytes = unsafe { bytes.as_mut() };
-    found.lay_out(rows, bytes, verify)
+    lay_out(rows, bytes)
+}
+
+/// Lays out messages. Where some are damaged, returns how many are not, and what is wrong with the
+/// others.
+pub fn fill_found(
+    found: &Found<'_>,
+    rows: BigUint64Array,
+    bytes: Uint8Array,
+    verify: bool,
+) -> Result<Option<String>> {
+    let lay_out = |rows: &mut [u64], bytes: &mut [u8]| found.lay_out(rows, bytes, verify);
+    let (count, damages) = fill(rows, bytes, lay_out)?;
+    let told = (!damages.is_empty()).then(|| json!({ "count": count, "damages": damages }));
+    Ok(told.map(|told| told.to_string()))
 }
 
 fn short() -> Error {

@@ -5,13 +5,13 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use napi::bindgen_prelude::*;
-use serde_json::json;
-use spanlog::Receipt;
+use spanlog::{Queue, Receipt, Store};
 
 use crate::block::{self, Numbers};
-use crate::failure::{fields, guarded, invalid};
+use crate::failure::{guarded, invalid};
+use crate::found::Found;
 use crate::given::Given;
-use crate::handle::Handle;
+use crate::handle::{Handle, Opened};
 use crate::requests;
 use crate::scratch::Scratch;
 
@@ -22,45 +22,76 @@ pub type Rows = FnArgs<(BigUint64Array, Uint8Array)>;
 pub type Question = FnArgs<(String, String)>;
 
 /// A handle and the blocks it shares with JavaScript.
-pub struct Calls {
-    handle: Rc<Handle>,
+pub struct Calls<T: Opened> {
+    handle: Rc<Handle<T>>,
     scratch: Scratch,
     numbers: RefCell<Numbers>,
+    /// A read's messages, until JavaScript has made room for them, and whether they are checked
+    /// against their checksums then.
+    found: RefCell<Option<(Found<'static>, bool)>>,
 }
 
-impl Calls {
-    pub fn new(handle: Rc<Handle>, scratch: Scratch, numbers: Numbers) -> Rc<Self> {
-        Rc::new(Self { handle, scratch, numbers: RefCell::new(numbers) })
+impl<T: Opened> Calls<T> {
+    pub fn new(handle: &Rc<Handle<T>>, scratch: Scratch, numbers: BigUint64Array) -> Rc<Self> {
+        let numbers = RefCell::new(Numbers::new(numbers));
+        Rc::new(Self { handle: Rc::clone(handle), scratch, numbers, found: RefCell::default() })
     }
 
+    /// A function of that name, which calls `work` with its argument.
+    fn function<'env, A: FromNapiValue + JsValuesTupleIntoVec, R: ToNapiValue>(
+        self: &Rc<Self>,
+        env: &'env Env,
+        name: &str,
+        work: impl Fn(&Self, A) -> spanlog::Result<R> + 'static,
+    ) -> Result<Function<'env, A, R>> {
+        let calls = Rc::clone(self);
+        env.create_function_from_closure(name, move |call| {
+            let given = call.get(0)?;
+            guarded(|| work(&calls, given))
+        })
+    }
+}
+
+impl Calls<Queue> {
+    /// `push(count)`: the records that the scratch block holds. The first of the numbers then says
+    /// where the last one ends.
+    pub fn push<'env>(self: &Rc<Self>, env: &'env Env) -> Result<Function<'env, u32, ()>> {
+        self.function(env, "push", |calls, count: u32| {
+            let end = calls.handle.with(|queue| {
+                calls.scratch.with_records(count as usize, |all| match all {
+                    [one] => queue.push(one),
+                    all => queue.push_many(all),
+                })
+            })?;
+            calls.numbers.borrow_mut().write([end.get()])
+        })
+    }
+}
+
+impl Calls<Store> {
     /// `append(count)`: the messages that the scratch block holds. The numbers then say where the
     /// first of them went.
     pub fn append<'env>(self: &Rc<Self>, env: &'env Env) -> Result<Function<'env, u32, ()>> {
-        let calls = Rc::clone(self);
-        env.create_function_from_closure("append", move |call| {
-            let count: u32 = call.get(0)?;
-            guarded(|| {
-                let receipt = calls.handle.with(|store| {
-                    calls.scratch.with_messages(count as usize, |all| store.append_batch(all))
-                })?;
-                let Receipt { position, queue_offset, end, store_ms } = receipt;
-                let numbers = [position.get(), queue_offset.get(), end.get(), store_ms as u64];
-                calls.numbers.borrow_mut().write(numbers)
-            })
+        self.function(env, "append", |calls, count: u32| {
+            let receipt = calls.handle.with(|store| {
+                calls.scratch.with_messages(count as usize, |all| store.append_batch(all))
+            })?;
+            let Receipt { position, queue_offset, end, store_ms } = receipt;
+            let numbers = [position.get(), queue_offset.get(), end.get(), store_ms as u64];
+            calls.numbers.borrow_mut().write(numbers)
         })
     }
 
     /// `find(what, arguments)`: messages, which wait for `fill`. Says how much room they take.
     pub fn find<'env>(self: &Rc<Self>, env: &'env Env) -> Result<Function<'env, Question, String>> {
-        let handle = Rc::clone(&self.handle);
+        let calls = Rc::clone(self);
         env.create_function_from_closure("find", move |call| {
             let (what, given): (String, String) = (call.get(0)?, call.get(1)?);
             guarded(|| {
                 let given = Given::parse(&given)?;
-                let found = requests::find(&handle, &what, &given)?;
+                let found = calls.handle.with(|store| requests::find(store, &what, &given))?;
                 let about = found.describe().to_string();
-                let verify = given.get("verify").map_or(Ok(true), |field| field.switch())?;
-                handle.keep(found, verify);
+                *calls.found.borrow_mut() = Some((found, given.verify()?));
                 Ok(about)
             })
         })
@@ -72,16 +103,13 @@ impl Calls {
         self: &Rc<Self>,
         env: &'env Env,
     ) -> Result<Function<'env, Rows, Option<String>>> {
-        let handle = Rc::clone(&self.handle);
+        let calls = Rc::clone(self);
         env.create_function_from_closure("fill", move |call| {
             let (rows, bytes) = (call.get(0)?, call.get(1)?);
-            let found = handle.take();
+            let found = calls.found.take();
             guarded(|| {
                 let (found, verify) = found.ok_or_else(|| invalid("nothing was found"))?;
-                let (count, damages) = block::fill(&found, rows, bytes, verify)?;
-                let told = damages.iter().map(fields).collect::<Vec<_>>();
-                let told = json!({ "count": count, "damages": told });
-                Ok((!damages.is_empty()).then(|| told.to_string()))
+                block::fill_found(&found, rows, bytes, verify)
             })
         })
     }

@@ -8,33 +8,39 @@
 
 use serde_json::{Value, json};
 use spanlog::record::{Damage, property};
-use spanlog::{Batch, Error, ErrorKind, MessageView, ReadStatus, Result, Slice, Stored};
+use spanlog::{Batch, Delivery, Error, ErrorKind, MessageView, ReadStatus, Result, Slice, Stored};
 
-use crate::answers::{bounds, digits};
-use crate::failure::invalid;
+use crate::answers::{bounds, digits, overtaken};
+use crate::failure::{fields, invalid};
 
 /// 64-bit numbers of a row; `lib/batch.js` has the same.
 pub const ROW: usize = 12;
 
 /// The messages of one read.
-pub enum Found {
+pub enum Found<'a> {
     /// Of a queue, or of a look-up.
     Batch(Batch),
     /// The record at a position.
     Record(Slice),
+    /// Of a cursor.
+    Delivery(&'a Delivery),
 }
 
-/// One message, not yet decoded, and how often it was delivered.
+/// One message, not yet decoded; of a delivered one the queue, and how often it was delivered.
 enum Item<'a> {
-    Stored(Stored<'a>, u32),
+    Stored(Stored<'a>, u32, u32),
     Record(&'a [u8]),
 }
 
-impl Found {
+impl Found<'_> {
     fn items(&self) -> Vec<Item<'_>> {
         match self {
-            Self::Batch(batch) => batch.iter().map(|stored| Item::Stored(stored, 0)).collect(),
+            Self::Batch(batch) => batch.iter().map(|stored| Item::Stored(stored, 0, 0)).collect(),
             Self::Record(record) => vec![Item::Record(record)],
+            Self::Delivery(delivery) => {
+                let all = delivery.iter();
+                all.map(|one| Item::Stored(one.message, one.queue, one.attempt)).collect()
+            }
         }
     }
 
@@ -50,6 +56,11 @@ impl Found {
                 about["next"] = digits(batch.next().get());
                 about["bounds"] = bounds(&batch.bounds());
             }
+            Self::Delivery(delivery) => {
+                about["overtaken"] = delivery.overtaken().iter().map(overtaken).collect();
+                let failures = delivery.failures().iter();
+                about["failures"] = failures.map(|(queue, error)| failure(*queue, error)).collect();
+            }
         }
         about
     }
@@ -64,7 +75,7 @@ impl Found {
         rows: &mut [u64],
         bytes: &mut [u8],
         verify: bool,
-    ) -> Result<(usize, Vec<Error>)> {
+    ) -> Result<(usize, Vec<Value>)> {
         let short = || invalid("the block is smaller than what was found");
         let items = self.items();
         let mut rows = rows.get_mut(..ROW * items.len()).ok_or_else(short)?.chunks_exact_mut(ROW);
@@ -72,11 +83,17 @@ impl Found {
         for item in &items {
             let view = match item.decode(verify) {
                 Ok(view) => view,
-                Err(damage) if count == 0 => return Err(damage),
-                Err(damage) => {
-                    damages.push(damage);
-                    break;
-                }
+                Err(damage) => match (self, item) {
+                    (Self::Delivery(_), Item::Stored(_, queue, _)) => {
+                        damages.push(failure(*queue, &damage));
+                        continue;
+                    }
+                    _ if count == 0 => return Err(damage),
+                    _ => {
+                        damages.push(fields(&damage));
+                        break;
+                    }
+                },
             };
             let record = view.bytes();
             let room = bytes.get_mut(end..end + record.len()).ok_or_else(short)?;
@@ -92,15 +109,15 @@ impl Found {
 impl<'a> Item<'a> {
     fn bytes(&self) -> &'a [u8] {
         match self {
-            Self::Stored(stored, _) => stored.bytes(),
+            Self::Stored(stored, ..) => stored.bytes(),
             Self::Record(record) => record,
         }
     }
 
     fn decode(&self, verify: bool) -> Result<MessageView<'a>> {
         match self {
-            Self::Stored(stored, _) if verify => stored.decode_verified(),
-            Self::Stored(stored, _) => stored.decode(),
+            Self::Stored(stored, ..) if verify => stored.decode_verified(),
+            Self::Stored(stored, ..) => stored.decode(),
             Self::Record(record) => {
                 let damaged = |damage: Damage| {
                     Error::new(ErrorKind::Corrupt, format!("the record is damaged: {damage}"))
@@ -112,6 +129,13 @@ impl<'a> Item<'a> {
             }
         }
     }
+}
+
+/// What is wrong with a queue.
+fn failure(queue: u32, error: &Error) -> Value {
+    let mut told = fields(error);
+    told["queue"] = json!(queue);
+    told
 }
 
 fn write_row(row: &mut [u64], item: &Item<'_>, view: &MessageView<'_>, start: usize) {
@@ -132,7 +156,7 @@ fn write_row(row: &mut [u64], item: &Item<'_>, view: &MessageView<'_>, start: us
         }
     }
     let (offset, attempt) = match item {
-        Item::Stored(stored, attempt) => (stored.queue_offset().get(), *attempt),
+        Item::Stored(stored, _, attempt) => (stored.queue_offset().get(), *attempt),
         Item::Record(_) => (view.queue_offset(), 0),
     };
     row.copy_from_slice(&[
@@ -151,7 +175,8 @@ fn write_row(row: &mut [u64], item: &Item<'_>, view: &MessageView<'_>, start: us
     ]);
 }
 
-fn pair(low: u32, high: u32) -> u64 {
+/// Two words as one, the lower first.
+pub fn pair(low: u32, high: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
 }
 

@@ -2,11 +2,13 @@
 //! message. Positions and offsets are decimal text, since its numbers have 53 bits.
 
 use std::str::FromStr;
+use std::time::Duration;
 
 use serde_json::{Map, Value};
 use spanlog::{
-    Boundary, DirectoryOptions, Durability, Error, KeyKind, KeyQuery, Options, Position,
-    QueueOffset, ReadLimits, Result, Thresholds, Usage,
+    Boundary, CursorOptions, DirectoryOptions, Durability, Error, Hold, KeyKind, KeyQuery, OnFull,
+    Options, Position, QueueDurability, QueueOffset, QueueOptions, ReadLimits, Result, Seek,
+    Thresholds, Usage,
 };
 
 use crate::failure::invalid;
@@ -65,6 +67,43 @@ impl Given {
         Ok(limits)
     }
 
+    /// Whether messages are checked against their checksums.
+    pub fn verify(&self) -> Result<bool> {
+        self.get("verify").map_or(Ok(true), Field::switch)
+    }
+
+    pub fn cursor(&self) -> Result<CursorOptions> {
+        let mut options = CursorOptions::default();
+        let whole = |field: Field<'_>| field.whole();
+        if let Some(queues) = self.get("queues") {
+            options.queues = Some(queues.numbers()?);
+        }
+        if let Some(hold) = self.get("hold") {
+            let hold = hold.object()?;
+            let limit = |name: &str| hold.get(name).map(whole).transpose();
+            let (max_age_ms, max_bytes) = (limit("maxAgeMs")?, limit("maxBytes")?);
+            options.hold = Some(Hold { max_age_ms, max_bytes });
+        }
+        options.from_end = self.get("fromEnd").map_or(Ok(false), Field::switch)?;
+        self.get("visibilityMs").map_or(Ok(()), |time| time.set(&mut options.visibility_ms))?;
+        if let Some(most) = self.get("maxPending") {
+            options.max_pending = most.narrow()? as usize;
+        }
+        Ok(options)
+    }
+
+    pub fn seek(&self) -> Result<Seek> {
+        if let Some(time) = self.get("timeMs") {
+            return Ok(Seek::Time { time_ms: time.whole()? as i64 });
+        }
+        let Some(to) = self.get("to") else {
+            return Ok(Seek::Offset { queue: self.queue()?, offset: self.offset("offset")? });
+        };
+        let mut seek = Seek::Start;
+        to.choose(&[("start", Seek::Start), ("end", Seek::End)], &mut seek)?;
+        Ok(seek)
+    }
+
     pub fn usage(&self) -> Result<Option<Usage>> {
         let Some(used) = self.get("usedBytes") else { return Ok(None) };
         Ok(Usage::new(used.whole()?, self.need("availableBytes")?.whole()?))
@@ -121,6 +160,11 @@ impl<'a> Field<'a> {
     /// A word of the engine's.
     pub fn word<T: FromStr<Err = Error>>(self) -> Result<T> {
         self.text()?.parse()
+    }
+
+    fn numbers(self) -> Result<Vec<u32>> {
+        let number = |value| Field { name: self.name, value }.narrow();
+        self.rows()?.iter().map(number).collect()
     }
 
     fn rows(self) -> Result<&'a Vec<Value>> {
@@ -184,11 +228,40 @@ pub fn options(given: &Given) -> Result<Options> {
             _ => return Err(invalid(format!("there is no option {name}"))),
         }
     }
-    let marks = options.thresholds;
-    for value in given.get("paths").map_or(Ok(&Vec::new()), Field::rows)? {
-        options.directories.push(directory(Field { name: "paths", value }, marks)?);
-    }
+    options.directories = directories(given, options.thresholds)?;
     Ok(options)
+}
+
+/// A queue's options.
+pub fn queue_options(given: &Given) -> Result<QueueOptions> {
+    let mut options = QueueOptions::new();
+    for (name, value) in &given.0 {
+        let field = Field { name, value };
+        match &**name {
+            _ if value.is_null() => {}
+            "placement" => options.placement = field.word()?,
+            "durability" => options.durability = queue_durability(field)?,
+            "thresholds" => options.thresholds = thresholds(field, options.thresholds)?,
+            "onFull" => options.on_full = on_full(field)?,
+            "segmentLenBytes" => options.segment_len_bytes = field.whole()?,
+            "capacitySegments" => options.capacity_segments = field.whole()?,
+            "capacityBytes" => options.capacity_bytes = field.whole()?,
+            "maxRecordBytes" => options.max_record_bytes = field.whole()?,
+            "maxInMemorySegments" => options.max_in_memory_segments = field.whole()?,
+            "probeIntervalMs" => options.probe_interval_ms = field.whole()?,
+            "create" => options.create = field.switch()?,
+            "background" => options.background = field.switch()?,
+            "paths" => {} // As above.
+            _ => return Err(invalid(format!("there is no option {name}"))),
+        }
+    }
+    options.directories = directories(given, options.thresholds)?;
+    Ok(options)
+}
+
+fn directories(given: &Given, marks: Thresholds) -> Result<Vec<DirectoryOptions>> {
+    let named = |value| directory(Field { name: "paths", value }, marks);
+    given.get("paths").map_or(Ok(&Vec::new()), Field::rows)?.iter().map(named).collect()
 }
 
 /// A directory: its path, or an object; `marks` are those of the store.
@@ -230,6 +303,34 @@ fn durability(field: Field<'_>) -> Result<Durability> {
             Ok(Durability::Async { interval_ms, bytes })
         }
         _ => Err(field.refused("async or group")),
+    }
+}
+
+fn queue_durability(field: Field<'_>) -> Result<QueueDurability> {
+    match (field.value.as_str(), QueueDurability::default()) {
+        (Some("none"), _) => Ok(QueueDurability::None),
+        (Some("interval"), usual) => Ok(usual),
+        (Some("group"), _) => Ok(QueueDurability::Group),
+        (Some("each"), _) => Ok(QueueDurability::Each),
+        (None, QueueDurability::Interval { mut interval_ms, mut records }) => {
+            let given = field.object()?;
+            given.get("intervalMs").map_or(Ok(()), |limit| limit.set(&mut interval_ms))?;
+            given.get("records").map_or(Ok(()), |limit| limit.set(&mut records))?;
+            Ok(QueueDurability::Interval { interval_ms, records })
+        }
+        _ => Err(field.refused("none, interval, group or each")),
+    }
+}
+
+fn on_full(field: Field<'_>) -> Result<OnFull> {
+    match field.value.as_str() {
+        Some("refuse") => Ok(OnFull::Refuse),
+        Some("drop-oldest") => Ok(OnFull::DropOldest),
+        Some(_) => Err(field.refused("refuse, drop-oldest or { blockMs }")),
+        None => {
+            let time_ms = field.object()?.need("blockMs")?.whole()?;
+            Ok(OnFull::Block(Duration::from_millis(time_ms)))
+        }
     }
 }
 

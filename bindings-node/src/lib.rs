@@ -15,12 +15,15 @@
 mod answers;
 mod block;
 mod calls;
+mod cursors;
 mod failure;
 mod found;
 mod given;
 mod handle;
 mod notifier;
+mod queue;
 mod requests;
 mod scratch;
 mod store;
+mod verifying;
 mod work;

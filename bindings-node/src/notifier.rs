@@ -2,6 +2,7 @@
 //! being looked up. One thread per handle polls the descriptors of everything that its JavaScript
 //! waits for, and names what is ready, once.
 
+use std::cell::RefCell;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{Builder, JoinHandle};
@@ -9,20 +10,78 @@ use std::thread::{Builder, JoinHandle};
 use napi::Status;
 use napi::bindgen_prelude::Function;
 use napi::threadsafe_function::{ThreadsafeFunction, ThreadsafeFunctionCallMode};
+use napi_derive::napi;
 use rustix::event::{EventfdFlags, PollFd, PollFlags, eventfd, poll};
-use rustix::fd::OwnedFd;
+use rustix::fd::{BorrowedFd, OwnedFd};
 use rustix::io::{read, write};
-use spanlog::{Error, ErrorKind, Result, Watch};
+use spanlog::{Error, ErrorKind, QueueReader, Result, Watch};
+
+use crate::failure::guarded;
+use crate::handle::closed;
 
 /// A JavaScript function that takes the numbers of what is ready. It does not keep the process
 /// alive: `lib/waiting.js` does, if it is asked to.
 type Told = ThreadsafeFunction<Vec<u32>, (), Vec<u32>, Status, false, true>;
 
+/// What can be waited for.
+pub trait Waited: Send + Sync {
+    /// Readable once there is something.
+    fn descriptor(&self) -> Result<BorrowedFd<'_>>;
+}
+
+impl Waited for Watch {
+    fn descriptor(&self) -> Result<BorrowedFd<'_>> {
+        self.event_fd()
+    }
+}
+
+impl Waited for QueueReader {
+    fn descriptor(&self) -> Result<BorrowedFd<'_>> {
+        self.event_fd()
+    }
+}
+
 /// What is waited for, by number.
-type Entry = (u32, Arc<Watch>);
+type Entry = (u32, Arc<dyn Waited>);
+
+/// Calls a function with the numbers of what was waited for, until it is closed.
+#[napi]
+pub struct NativeNotifier(RefCell<Option<Notifier>>);
+
+#[napi]
+impl NativeNotifier {
+    /// Starts the thread that tells.
+    #[napi(constructor, catch_unwind)]
+    pub fn new(told: Function<Vec<u32>, ()>) -> napi::Result<Self> {
+        Ok(Self(RefCell::new(Some(Notifier::start(&told)?))))
+    }
+
+    /// Nobody waits for `number` any more.
+    #[napi(catch_unwind)]
+    pub fn remove(&self, number: u32) {
+        self.0.borrow().as_ref().inspect(|notifier| notifier.remove(number));
+    }
+
+    #[napi(catch_unwind)]
+    pub fn close(&self) {
+        self.0.take();
+    }
+
+    /// Has `number` told once, when there is something.
+    pub fn add(
+        &self,
+        number: u32,
+        waited: impl FnOnce() -> Result<Arc<dyn Waited>>,
+    ) -> napi::Result<()> {
+        guarded(|| {
+            let notifier = self.0.borrow();
+            notifier.as_ref().ok_or_else(|| closed("handle"))?.add(number, waited()?)
+        })
+    }
+}
 
 /// The thread of a handle.
-pub struct Notifier {
+struct Notifier {
     state: Arc<State>,
     thread: Option<JoinHandle<()>>,
 }
@@ -36,7 +95,7 @@ struct State {
 
 impl Notifier {
     /// Starts the thread, which calls `told` in the thread of its JavaScript.
-    pub fn start(told: &Function<'_, Vec<u32>, ()>) -> napi::Result<Self> {
+    fn start(told: &Function<'_, Vec<u32>, ()>) -> napi::Result<Self> {
         let told = told.build_threadsafe_function::<Vec<u32>>().weak::<true>().build()?;
         let failed = |error: &dyn std::fmt::Display| {
             crate::failure::thrown(Error::new(ErrorKind::Io, format!("cannot wait: {error}")))
@@ -51,17 +110,15 @@ impl Notifier {
         Ok(Self { state, thread: Some(thread) })
     }
 
-    /// Names `number` once, when `watch` is told.
-    pub fn add(&self, number: u32, watch: Watch) -> Result<()> {
+    fn add(&self, number: u32, waited: Arc<dyn Waited>) -> Result<()> {
         // The descriptor is made here, so that its failure is the caller's.
-        watch.event_fd()?;
-        self.state.entries().push((number, Arc::new(watch)));
+        waited.descriptor()?;
+        self.state.entries().push((number, waited));
         self.state.ring();
         Ok(())
     }
 
-    /// Nobody waits for `number` any more.
-    pub fn remove(&self, number: u32) {
+    fn remove(&self, number: u32) {
         self.state.entries().retain(|entry| entry.0 != number);
     }
 }
@@ -94,8 +151,8 @@ impl State {
     /// Waits for something to be ready, or for the bell. What is ready leaves the list.
     fn ready(&self) -> Vec<u32> {
         let entries = self.entries().clone();
-        let events = entries.iter().filter_map(|(number, watch)| {
-            Some((*number, PollFd::from_borrowed_fd(watch.event_fd().ok()?, PollFlags::IN)))
+        let events = entries.iter().filter_map(|(number, waited)| {
+            Some((*number, PollFd::from_borrowed_fd(waited.descriptor().ok()?, PollFlags::IN)))
         });
         let (numbers, mut polled): (Vec<u32>, Vec<PollFd<'_>>) = events.unzip();
         polled.push(PollFd::new(&self.bell, PollFlags::IN));

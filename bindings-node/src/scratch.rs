@@ -6,6 +6,8 @@
 //! length of each key follows, then of each property's name and value, as words. Then come the
 //! bytes: topic, tags, born host, keys, names and values, body. Topic and tags of the largest
 //! length are those of the message before.
+//!
+//! A record of a queue begins there too, with its length as a word; its bytes follow.
 
 use std::str;
 
@@ -70,6 +72,26 @@ impl<B: AsRef<[u8]>, W: AsRef<[u32]>> Scratch<B, W> {
         match &packed[..] {
             [one] => work(&[whole(one)]),
             all => work(&all.iter().map(whole).collect::<Vec<_>>()),
+        }
+    }
+
+    /// Hands the first `count` records to `work`, which may keep nothing of them.
+    pub fn with_records<T>(
+        &self,
+        count: usize,
+        work: impl FnOnce(&[&[u8]]) -> Result<T>,
+    ) -> Result<T> {
+        let mut cursor = Cursor { bytes: self.bytes.as_ref(), at: 0 };
+        let mut next = || {
+            let len = *self.words().get(cursor.at / 4).ok_or_else(short)?;
+            cursor.at += 4;
+            let record = cursor.take(len as usize)?;
+            cursor.at = cursor.at.next_multiple_of(4);
+            Ok(record)
+        };
+        match count {
+            1 => work(&[next()?]),
+            _ => work(&(0..count).map(|_| next()).collect::<Result<Vec<_>>>()?),
         }
     }
 

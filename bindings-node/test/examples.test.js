@@ -7,7 +7,7 @@ const { once } = require('node:events');
 const fs = require('node:fs');
 const path = require('node:path');
 const { test } = require('node:test');
-const { open } = require('spanlog');
+const { open, openQueue } = require('spanlog');
 const { folder } = require('./folder');
 
 const HOME = path.join(__dirname, '../examples');
@@ -73,6 +73,24 @@ test('tail follows what is appended, and ends with a signal', async () => {
   child.kill('SIGINT');
   const [code] = await once(child, 'close');
   assert.equal(code, 0);
+});
+
+test('jobs come again until they work or have failed three times', async () => {
+  const text = await run(path.join(HOME, 'jobs.mjs'), folder());
+  assert.equal(text, 'done: DRY, FLAKY, FOLD, WASH\nfailed: broken because it did not work\n');
+});
+
+test('queue hands everything to its second thread, also in a second run', async () => {
+  const root = folder();
+  const text = await run(path.join(HOME, 'queue.mjs'), root, '5000');
+  assert.match(text, /^0 records are left of the last run, for 0 readers\n/);
+  assert.match(text, /^took 5000, on average 0\.\d$/m);
+  assert.match(text, /^pushed 5000; \d+ bytes wait, \d+ are mapped$/m);
+  assert.match(text, /^0 records are left$/m);
+  const left = openQueue(root);
+  left.push('{"load":0.5}');
+  await left.close();
+  assert.match(await run(path.join(HOME, 'queue.mjs'), root, '10'), /^1 records .*1 readers\n[^]*^took 11,/m);
 });
 
 /** Events of a stream, one by one. */

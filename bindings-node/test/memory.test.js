@@ -124,6 +124,40 @@ test('waits leak nothing, however they end', async () => {
   assertSmall(await growth(OPENED, body, 120), 6000, 5);
 });
 
+test('cursors leak nothing, polled, waited for, opened and closed', async () => {
+  const setup = `${OPENED} let cursor = await store.cursor('billing', 'orders');`;
+  const body = `
+    const poll = cursor.poll();
+    const other = cursor.poll({ timeoutMs: 1 });
+    store.append(tea);
+    cursor.ack((await poll).at(0));
+    await other;
+    await cursor.commit();
+    const iterator = cursor.messages();
+    store.append(tea);
+    cursor.ack((await iterator.next()).value);
+    await iterator.return();
+    await cursor.close();
+    cursor = await store.cursor('billing', 'orders');
+  `;
+  assertSmall(await growth(setup, body, 60), 8000, 5);
+});
+
+test('queues leak nothing, pushed to, popped from, opened and closed', async () => {
+  const body = `
+    const queue = spanlog.openQueue(root + '/queue', { segmentLenBytes: 4096, capacitySegments: 64 });
+    const reader = queue.reader();
+    const waits = [reader.pop(), reader.pop({ timeoutMs: 1 })];
+    for (let i = 0; i < 20; i += 1) queue.push(Buffer.alloc(500));
+    await queue.pushAsync('tea');
+    await Promise.all(waits);
+    for (let i = 0; i < 10; i += 1) reader.popNow();
+    reader.commit(reader.popManyNow().at(-1));
+    await queue.close();
+  `;
+  assertSmall(await growth('', body, 20), 10_000);
+});
+
 test('durable appends leak nothing', async () => {
   const body = 'await Promise.all(Array.from({ length: 20 }, () => store.appendDurable(tea)));';
   assertSmall(await growth(OPENED, body, 30), 6000, 5);

@@ -39,7 +39,8 @@ test('what is exported is what is declared', () => {
   const declared = fs.readFileSync(require.resolve('spanlog').replace(/\.js$/, '.d.ts'), 'utf8');
   const names = [...declared.matchAll(/^export (?:class|function) (\w+)/gm)].map((found) => found[1]);
   assert.deepEqual(new Set(names), new Set(Object.keys(spanlog)));
-  for (const name of ['Store', 'Batch', 'Message']) {
+  const classes = Object.keys(spanlog).filter((name) => /^[A-Z]/.test(name));
+  for (const name of classes.filter((it) => it !== 'SpanlogError')) {
     const members = Reflect.ownKeys(spanlog[name].prototype).filter((it) => typeof it === 'string');
     const body = declared.slice(declared.indexOf(`export class ${name} `)).split('\n}\n')[0];
     for (const member of members.filter((it) => it !== 'constructor')) {

@@ -1,10 +1,13 @@
 // Compiled by `tsc --strict` and never run: what the declarations allow, and what they refuse.
 
 import {
-  Batch, Message, NewMessage, Receipt, SpanlogError, Store, attach, destroy, open, openAsync,
-  verify,
+  Batch, Cursor, Delivery, Message, NewMessage, Queue, QueueReader, QueueRecord, Receipt, RepairPlan,
+  SpanlogError, Store, attach, attachQueue, destroy, open, openAsync, openQueue, openQueueAsync,
+  planRepair, verify,
 } from 'spanlog';
-import type { Bounds, CleanPlan, ErrorCode, Inspection, Options, ReadStatus } from 'spanlog';
+import type {
+  Bounds, CleanPlan, ErrorCode, Inspection, Lag, Options, QueueOptions, ReadStatus, Seek,
+} from 'spanlog';
 
 const options: Options = {
   paths: ['/a', new URL('file:///b'), { path: '/c', role: 'draining', thresholds: { force: 0.8 } }],
@@ -55,7 +58,63 @@ export async function everything(): Promise<void> {
   await destroy('/root');
 }
 
-export function refused(store: Store): void {
+export async function consuming(store: Store): Promise<void> {
+  await using cursor: Cursor = await store.cursor('billing', 'orders', {
+    queues: [0], visibilityMs: 5, hold: { maxBytes: 1 << 30 },
+  });
+  const { signal } = new AbortController();
+  const delivery: Delivery = await cursor.poll({ maxMessages: 5, timeoutMs: 5, signal });
+  for (const message of delivery) cursor.ack(message);
+  const gone: bigint | undefined = delivery.overtaken[0]?.gone.end;
+  const code: ErrorCode | undefined = delivery.failures[0]?.error.code;
+  const places: Seek[] = ['start', 'end', { queue: 0, offset: gone ?? 0 }, { timeMs: 5 }];
+  for (const place of places) cursor.seek(place);
+  for await (const message of cursor) cursor.ackUpTo(message.queue, message.queueOffset + 1n);
+  const lag: Lag = cursor.lag();
+  const committed: bigint | undefined = cursor.report().queues[0]?.committed;
+  await cursor.commit();
+  await store.resetCursor('orders', 'other', 'end');
+  const count: number = await store.importConsumerOffsets(store.exportConsumerOffsets());
+  console.log(code, lag.ageMs, committed, count, cursor.nextDueMs, store.cursors()[0]?.isOpen);
+}
+
+const small: QueueOptions = { onFull: { blockMs: 5 }, durability: { records: 5 }, paths: ['/a'] };
+
+export async function queueing(): Promise<void> {
+  using queue: Queue = openQueue('/root', small);
+  await using other = await openQueueAsync('/root', { onFull: 'drop-oldest', durability: 'each' });
+  const end: bigint = queue.push('tea') + queue.pushMany([new Uint8Array(3)]);
+  const later: bigint = await other.pushAsync('tea') + await other.pushManyAsync(['tea']);
+  const reader: QueueReader = attachQueue(queue.token).reader('billing');
+  const record: QueueRecord | undefined = await reader.pop({ timeoutMs: 5 }) ?? reader.peek();
+  if (record) reader.commit(record);
+  for await (const one of reader.records({ persistent: false })) reader.commitTo(one.end);
+  const sound: boolean = (await queue.verify()).isSound;
+  const skipped: bigint | undefined = reader.skipDamaged()?.end;
+  console.log(end, later, sound, skipped, reader.backlog().bytes, queue.stat().readers[0]?.reading);
+}
+
+export async function repairing(): Promise<void> {
+  const plan: RepairPlan = await planRepair('/root', { paths: ['/a'], onProgress: console.log });
+  if (!plan.isEmpty && plan.actions[0]?.action === 'pad' && !plan.verification.isSound) {
+    const saved: string[] = (await plan.apply()).saved;
+    console.log(saved, plan.beyond[0]?.kind);
+  }
+}
+
+export function refused(store: Store, cursor: Cursor, queue: Queue): void {
+  // @ts-expect-error: there is no such place
+  cursor.seek('middle');
+  // @ts-expect-error: an offset needs its queue
+  cursor.seek({ offset: 5 });
+  // @ts-expect-error: a delivery comes later
+  cursor.poll().length;
+  // @ts-expect-error: a record is bytes or text
+  queue.push(5);
+  // @ts-expect-error: there is no such option
+  openQueue('/root', { readOnly: true });
+  // @ts-expect-error: readers commit
+  queue.commit(5n);
   // @ts-expect-error: a message has a body
   store.append({ topic: 'orders' });
   // @ts-expect-error: properties are strings

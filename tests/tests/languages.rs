@@ -48,7 +48,7 @@ impl Languages {
     fn has(&self, column: usize, name: &str) -> bool {
         let own = name.rsplit("::").next().unwrap_or(name);
         match column {
-            1 => self.rust.contains(&format!("pub fn {own}(")),
+            1 => ['(', '<'].iter().any(|end| self.rust.contains(&format!("pub fn {own}{end}"))),
             2 => self.header.contains(&format!(" {name}(")),
             3 => self.python.contains(&format!("def {name}(")),
             _ => self.node.contains(&format!(" {name}(")),

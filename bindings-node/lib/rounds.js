@@ -1,22 +1,26 @@
 'use strict';
-// Durable appends in the order of their calls, those of one moment with one flush.
+// Appends and pushes that may wait, in the order of their calls; those of one moment go together, with
+// one flush.
 
 const { nativeAsync, SpanlogError } = require('./errors');
 const { answerOf } = require('./numbers');
-const { Packer } = require('./packing');
 
-class DurableQueue {
-  #native;
-  #packer = new Packer();
+class Rounds {
+  #Packer;
+  #packer;
+  #work;
   #waiting = [];
   #running;
 
-  constructor(handle) {
-    this.#native = handle;
+  /** `work(bytes, words, count, together)` is the native half's. */
+  constructor(Packer, work) {
+    this.#Packer = Packer;
+    this.#packer = new Packer();
+    this.#work = work;
   }
 
   /** Adds a message to those of the next round. */
-  append(message) {
+  one(message) {
     if (this.#waiting.length === 0) this.#packer.begin();
     this.#packer.add(message);
     return new Promise((resolve, reject) => {
@@ -26,17 +30,16 @@ class DurableQueue {
     });
   }
 
-  /** Messages that are appended all or none, after what was asked for before. */
-  async appendMany(messages) {
-    const packer = new Packer();
+  /** Messages all or none, after what was asked for before. */
+  async many(messages) {
+    const packer = new this.#Packer();
     const count = packer.addAll(messages);
     await this.settled();
     const { bytes, words } = packer.block;
-    return answerOf(await nativeAsync(() =>
-      this.#native.appendDurable(bytes, words, count, true)));
+    return answerOf(await nativeAsync(() => this.#work(bytes, words, count, true)));
   }
 
-  /** Settles once everything that was asked for so far is durable or has failed. */
+  /** Settles once everything that was asked for so far is done or has failed. */
   async settled() {
     while (this.#running !== undefined) await this.#running;
   }
@@ -49,8 +52,7 @@ class DurableQueue {
       const { length } = round;
       try {
         // The native half copies the block before it returns.
-        const outcomes = answerOf(await nativeAsync(() =>
-          this.#native.appendDurable(bytes, words, length, false)));
+        const outcomes = answerOf(await nativeAsync(() => this.#work(bytes, words, length, false)));
         round.forEach((call, at) => settle(call, outcomes[at]));
       } catch (error) {
         for (const call of round) call.reject(error);
@@ -65,4 +67,4 @@ function settle(call, outcome) {
   else call.reject(new SpanlogError(outcome.error));
 }
 
-module.exports = { DurableQueue };
+module.exports = { Rounds };

@@ -146,6 +146,141 @@ typedef int32_t spanlog_status;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
+/** What one action of a repair does. */
+enum spanlog_action_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /**
+     * Replaces a segment file of the wrong length by one of the right length with the same bytes.
+     * What its records then lack is found by another verification.
+     */
+    SPANLOG_ACTION_KIND_RESIZE = 1,
+    /** Sets a file aside that is no segment of the log. */
+    SPANLOG_ACTION_KIND_SET_ASIDE = 2,
+    /** Saves damaged bytes, and writes a padding over them that readers pass by. */
+    SPANLOG_ACTION_KIND_PAD = 3,
+    /** Saves what a crash left behind the log's end, and cuts it off. */
+    SPANLOG_ACTION_KIND_CUT_TAIL = 4,
+    /** Derives the queues anew from the log. */
+    SPANLOG_ACTION_KIND_REBUILD_QUEUES = 5,
+    /** Writes the registry anew; the directories are those that the options name. */
+    SPANLOG_ACTION_KIND_REWRITE_REGISTRY = 6,
+    /** Writes marks, offsets and checkpoint anew. */
+    SPANLOG_ACTION_KIND_REWRITE_MARKS = 7,
+    /** Something that this interface has no name for yet. */
+    SPANLOG_ACTION_KIND_OTHER = 99,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum spanlog_action_kind spanlog_action_kind;
+#else
+typedef int32_t spanlog_action_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/** What a push does when the queue is full. */
+enum spanlog_on_full
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /** SPANLOG_ON_FULL_REFUSE. */
+    SPANLOG_ON_FULL_DEFAULT = 0,
+    /** Fails at once with SPANLOG_STATUS_FULL. */
+    SPANLOG_ON_FULL_REFUSE = 1,
+    /** Waits until readers commit, and fails with SPANLOG_STATUS_FULL after `block_ms`. */
+    SPANLOG_ON_FULL_BLOCK = 2,
+    /**
+     * Drops the oldest segment with all its records, counts them, and tells the readers that
+     * still had to read them, by SPANLOG_STATUS_GONE.
+     */
+    SPANLOG_ON_FULL_DROP_OLDEST = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum spanlog_on_full spanlog_on_full;
+#else
+typedef int32_t spanlog_on_full;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/**
+ * When what was pushed is flushed to the device. After a kill everything is there in any case;
+ * after a loss of power, what was flushed.
+ */
+enum spanlog_queue_durability
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /** SPANLOG_QUEUE_DURABILITY_INTERVAL. */
+    SPANLOG_QUEUE_DURABILITY_DEFAULT = 0,
+    /** When the system does it, and at spanlog_queue_flush() and spanlog_queue_close(). */
+    SPANLOG_QUEUE_DURABILITY_NONE = 1,
+    /** When `flush_interval_ms` or `flush_records` is passed since the last flush. */
+    SPANLOG_QUEUE_DURABILITY_INTERVAL = 2,
+    /**
+     * A push returns once it is durable; those that wait at one time share a flush. Readers may
+     * see a record a moment before.
+     */
+    SPANLOG_QUEUE_DURABILITY_GROUP = 3,
+    /** A push flushes alone, and readers see its records once they are durable. */
+    SPANLOG_QUEUE_DURABILITY_EACH = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum spanlog_queue_durability spanlog_queue_durability;
+#else
+typedef int32_t spanlog_queue_durability;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/** The background work of a queue, for those who run it themselves. */
+enum spanlog_queue_task
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /** Makes the next segment ready, one per run. */
+    SPANLOG_QUEUE_TASK_PREPARE = 1,
+    /** Flushes at the interval, and writes down how far everything is. */
+    SPANLOG_QUEUE_TASK_FLUSH = 2,
+    /** Measures the disks and lets the policy judge. */
+    SPANLOG_QUEUE_TASK_PROBE = 3,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum spanlog_queue_task spanlog_queue_task;
+#else
+typedef int32_t spanlog_queue_task;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
+/** Where a cursor goes on. */
+enum spanlog_seek_kind
+#if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+  : int32_t
+#endif // defined(__cplusplus) || __STDC_VERSION__ >= 202311L
+ {
+    /** At the first message kept of every queue. */
+    SPANLOG_SEEK_KIND_START = 1,
+    /** Behind the last message of every queue. */
+    SPANLOG_SEEK_KIND_END = 2,
+    /** At `offset` of `queue`. */
+    SPANLOG_SEEK_KIND_OFFSET = 3,
+    /** At the first message of every queue that was stored at or after `time_ms`. */
+    SPANLOG_SEEK_KIND_TIME = 4,
+};
+#ifndef __cplusplus
+#if __STDC_VERSION__ >= 202311L
+typedef enum spanlog_seek_kind spanlog_seek_kind;
+#else
+typedef int32_t spanlog_seek_kind;
+#endif // __STDC_VERSION__ >= 202311L
+#endif // __cplusplus
+
 /** When appended bytes are flushed to the device. */
 enum spanlog_durability
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
@@ -363,7 +498,7 @@ typedef int32_t spanlog_quantifier;
 #endif // __STDC_VERSION__ >= 202311L
 #endif // __cplusplus
 
-/** What a range is that opening reported. */
+/** What a range is that was reported. */
 enum spanlog_range_kind
 #if defined(__cplusplus) || __STDC_VERSION__ >= 202311L
   : int32_t
@@ -375,6 +510,8 @@ enum spanlog_range_kind
     SPANLOG_RANGE_KIND_SKIPPED = 2,
     /** It lies on a directory that is not there. */
     SPANLOG_RANGE_KIND_OFFLINE = 3,
+    /** What reading all of a queue found to be no record. */
+    SPANLOG_RANGE_KIND_DAMAGED = 4,
 };
 #ifndef __cplusplus
 #if __STDC_VERSION__ >= 202311L
@@ -532,6 +669,20 @@ typedef int32_t spanlog_task;
 typedef struct spanlog_batch spanlog_batch;
 
 /**
+ * A named consumer of a topic, open. Threads that poll at once share its messages. What was
+ * acknowledged is durable once spanlog_cursor_commit() returned, and closing the cursor or its
+ * store commits; after a crash, what was not committed comes again. To be closed with
+ * spanlog_cursor_close().
+ */
+typedef struct spanlog_cursor spanlog_cursor;
+
+/**
+ * What one poll gave. It keeps the bytes of its messages for as long as it lives, also after the
+ * store was closed. To be freed with spanlog_delivery_free().
+ */
+typedef struct spanlog_delivery spanlog_delivery;
+
+/**
  * Why a call failed. Made only when a place for it was given and the call failed; to be freed
  * with spanlog_error_free().
  */
@@ -542,6 +693,34 @@ typedef struct spanlog_error spanlog_error;
  * its elements point to lives as long.
  */
 typedef struct spanlog_list spanlog_list;
+
+/**
+ * An open queue: a persistent line of records with a fixed budget of memory and disk. Any thread
+ * may call any function with it at any time; pushes take turns. A record is kept until every
+ * reader has committed it; without any reader, until there is one.
+ */
+typedef struct spanlog_queue spanlog_queue;
+
+/**
+ * A named reader of a queue. It pops what was pushed, in order; what it has popped and not
+ * committed it gets again after spanlog_reader_rewind() and when the queue is opened again.
+ * Handles of one name share one place. To be freed with spanlog_reader_free(), which changes
+ * nothing of the reader; it may outlive the queue.
+ */
+typedef struct spanlog_reader spanlog_reader;
+
+/**
+ * Records that one call popped. It keeps their bytes for as long as it lives, also after they were
+ * committed or the queue was closed; until then their files count against the capacity. To be
+ * freed with spanlog_records_free().
+ */
+typedef struct spanlog_records spanlog_records;
+
+/**
+ * What mending a store takes. Nothing is done before spanlog_repair_apply(). To be freed with
+ * spanlog_repair_free(), unless it was applied.
+ */
+typedef struct spanlog_repair spanlog_repair;
 
 /** An open store. Any thread may call any function with it at any time; appends take turns. */
 typedef struct spanlog_store spanlog_store;
@@ -689,6 +868,180 @@ typedef struct spanlog_batch_info {
     int32_t reserved;
 } spanlog_batch_info;
 
+/** How a cursor is opened. Its hold, and whether it is about all queues, are kept with it. */
+typedef struct spanlog_cursor_options {
+    /** sizeof(spanlog_cursor_options). */
+    size_t struct_size;
+    /** The queues that it is about; NULL for all of the topic's, also those to come. */
+    const uint32_t *queues;
+    /** How many there are. */
+    size_t queue_count;
+    /** After how long a message that was not acknowledged comes again, in ms. Default 30,000. */
+    uint64_t visibility_ms;
+    /** How many messages of one queue may wait to be acknowledged. Default 1024, up to 3600. */
+    uint64_t max_pending;
+    /**
+     * Keeps segments from being dropped that it has not acknowledged, until they are so old, in
+     * ms. Default: no such hold.
+     */
+    uint64_t hold_age_ms;
+    /**
+     * As above, until they begin so many bytes below the log's end. Default: no such hold. With
+     * both, what comes first ends it.
+     */
+    uint64_t hold_bytes;
+    /**
+     * Whether a cursor that is made now begins at the end of its queues: a spanlog_switch, off by
+     * default: at their start.
+     */
+    int32_t from_end;
+    /** Must be 0. */
+    int32_t reserved;
+} spanlog_cursor_options;
+
+/** How much one read may return. At least one message is returned whatever its size. */
+typedef struct spanlog_read_options {
+    /** sizeof(spanlog_read_options). */
+    size_t struct_size;
+    /** Number of messages. Default 256. */
+    uint64_t max_messages;
+    /** Bytes of whole records. Default 1 MiB. */
+    uint64_t max_bytes;
+    /**
+     * Whether the checksums of each message are checked: a spanlog_switch, on by default. Without
+     * it only the structure of records is.
+     */
+    int32_t verify;
+    /** Must be 0. */
+    int32_t reserved;
+} spanlog_read_options;
+
+/** Where a cursor goes on. */
+typedef struct spanlog_seek {
+    /** sizeof(spanlog_seek). */
+    size_t struct_size;
+    /** With SPANLOG_SEEK_KIND_OFFSET: within what is kept, or at its end. */
+    uint64_t offset;
+    /** With SPANLOG_SEEK_KIND_TIME: ms since 1970. */
+    int64_t time_ms;
+    /** With SPANLOG_SEEK_KIND_OFFSET: the queue. */
+    uint32_t queue;
+    /** A spanlog_seek_kind; there is no default. */
+    int32_t kind;
+} spanlog_seek;
+
+/** What a cursor has not acknowledged, over all its queues. */
+typedef struct spanlog_lag {
+    /** sizeof(spanlog_lag). */
+    size_t struct_size;
+    /** Messages. */
+    uint64_t messages;
+    /** Bytes of their records. */
+    uint64_t bytes;
+    /** Since when the oldest of them has been stored, in ms, if `has_age`. */
+    uint64_t age_ms;
+    /** 1 if the age is known: there is a message. */
+    int32_t has_age;
+    /** 0. */
+    int32_t reserved;
+} spanlog_lag;
+
+/** A cursor of a store. */
+typedef struct spanlog_cursor_info {
+    /** sizeof(spanlog_cursor_info). */
+    size_t struct_size;
+    /** Its topic. */
+    const char *topic;
+    /** Its name. */
+    const char *name;
+    /** Why its file cannot be used; NULL if it can. */
+    const char *damage;
+    /** How old segments may be that it keeps from being dropped, in ms; 0 without such a hold. */
+    uint64_t hold_age_ms;
+    /** How far below the log's end they may begin, in bytes; 0 without such a hold. */
+    uint64_t hold_bytes;
+    /** How many queues spanlog_store_cursor_queues() lists. */
+    uint64_t queues;
+    /** Messages that are not acknowledged, over all queues. */
+    uint64_t lag_messages;
+    /** Bytes of their records. */
+    uint64_t lag_bytes;
+    /** Since when the oldest of them has been stored, in ms; 0 without any. */
+    uint64_t lag_age_ms;
+    /** 1 if it is open in this process. */
+    int32_t is_open;
+    /** 0. */
+    int32_t reserved;
+} spanlog_cursor_info;
+
+/** Where a cursor stands in one queue. */
+typedef struct spanlog_cursor_queue {
+    /** sizeof(spanlog_cursor_queue). */
+    size_t struct_size;
+    /** Everything below is acknowledged. */
+    uint64_t acknowledged;
+    /** Everything below is acknowledged, durably. */
+    uint64_t committed;
+    /** The first message that was not delivered yet. */
+    uint64_t next;
+    /** The queue's first message kept. */
+    uint64_t min;
+    /** One past its last. */
+    uint64_t max;
+    /** Messages that are not acknowledged. */
+    uint64_t lag_messages;
+    /** Bytes of their records. */
+    uint64_t lag_bytes;
+    /** Since when the oldest of them has been stored, in ms; 0 without any. */
+    uint64_t lag_age_ms;
+    /** The queue. */
+    uint32_t queue;
+    /** 0. */
+    int32_t reserved;
+} spanlog_cursor_queue;
+
+/** A message that was delivered. */
+typedef struct spanlog_delivered {
+    /** The message; acknowledge its `queue` and `queue_offset`. */
+    struct spanlog_message_view message;
+    /**
+     * How often it was delivered, from 1; counted from 2 on for what was delivered before the
+     * store was opened.
+     */
+    uint32_t attempt;
+    /** 0. */
+    int32_t reserved;
+} spanlog_delivered;
+
+/** Retention dropped messages that a cursor had not acknowledged. It goes on behind them. */
+typedef struct spanlog_overtaken {
+    /** The first offset that is gone. */
+    uint64_t from;
+    /** One past the last: where the queue starts now. */
+    uint64_t to;
+    /** The queue. */
+    uint32_t queue;
+    /** 0. */
+    int32_t reserved;
+} spanlog_overtaken;
+
+/**
+ * A queue, or a message of it, that could not be read while others could. The next poll tries the
+ * queue again, and a message once it is due; seek past what is damaged, or acknowledge it.
+ */
+typedef struct spanlog_failure {
+    /** What is wrong, in words. */
+    const char *text;
+    /** The file, in the system's bytes; NULL if there is none. */
+    const char *path;
+    /** The byte in the file, or the position of the log; 0 if it is not known. */
+    uint64_t offset;
+    /** The queue. */
+    uint32_t queue;
+    /** A spanlog_status, as reading the queue would return it. */
+    int32_t status;
+} spanlog_failure;
+
 /** The marks of a disk, as used ratios from 0 to 1. 0 stands for the default. */
 typedef struct spanlog_thresholds {
     /** sizeof(spanlog_thresholds). */
@@ -832,7 +1185,7 @@ typedef struct spanlog_dropped {
     int64_t at_ms;
 } spanlog_dropped;
 
-/** A range of the log that opening reported. */
+/** A range of a log, or of a queue's line, that opening or verifying reported. */
 typedef struct spanlog_range {
     /** sizeof(spanlog_range). */
     size_t struct_size;
@@ -872,23 +1225,6 @@ typedef struct spanlog_finding {
     int32_t is_damage;
 } spanlog_finding;
 
-/** How much one read may return. At least one message is returned whatever its size. */
-typedef struct spanlog_read_options {
-    /** sizeof(spanlog_read_options). */
-    size_t struct_size;
-    /** Number of messages. Default 256. */
-    uint64_t max_messages;
-    /** Bytes of whole records. Default 1 MiB. */
-    uint64_t max_bytes;
-    /**
-     * Whether the checksums of each message are checked: a spanlog_switch, on by default. Without
-     * it only the structure of records is.
-     */
-    int32_t verify;
-    /** Must be 0. */
-    int32_t reserved;
-} spanlog_read_options;
-
 /** Which messages with a key are wanted. */
 typedef struct spanlog_query_options {
     /** sizeof(spanlog_query_options). */
@@ -905,6 +1241,136 @@ typedef struct spanlog_query_options {
     int32_t reserved;
 } spanlog_query_options;
 
+/**
+ * How a queue is opened. Begin with SPANLOG_QUEUE_OPTIONS_INIT: every field that is 0 or NULL
+ * stands for its default, and SPANLOG_ZERO for the number 0 where that is something else. Values
+ * out of range are refused, never clamped.
+ */
+typedef struct spanlog_queue_options {
+    /** sizeof(spanlog_queue_options). */
+    size_t struct_size;
+    /**
+     * The directories of segments; NULL for those that the queue remembers, or for a new queue
+     * "segments" under its root.
+     */
+    const struct spanlog_directory_options *directories;
+    /** How many there are. */
+    size_t directory_count;
+    /**
+     * The marks where a directory has none of its own; NULL for 75, 85 and 90 %. Above `force` a
+     * disk takes no new segment, above `refuse` pushes are refused.
+     */
+    const struct spanlog_thresholds *thresholds;
+    /**
+     * Length of every segment: whole pages of 4096 bytes, up to 1 GiB. A queue that exists keeps
+     * its own. Default 256 KiB.
+     */
+    uint64_t segment_len_bytes;
+    /**
+     * The most segment files there may be, from 4 to 2^24. Default 2000. It may be changed at any
+     * opening, but not to less than is in use.
+     */
+    uint64_t capacity_segments;
+    /**
+     * The most bytes of segment files; where it allows fewer segments than `capacity_segments`,
+     * it counts. Default: no such limit.
+     */
+    uint64_t capacity_bytes;
+    /**
+     * The longest record, in bytes; it may be longer than a segment. Default 4 MiB, or what fits.
+     */
+    uint64_t max_record_bytes;
+    /** The most segments that are mapped at a time, at least 4. Default 64. */
+    uint64_t max_in_memory_segments;
+    /** With SPANLOG_ON_FULL_BLOCK: how long a push waits, in ms. Default for ever. */
+    uint64_t block_ms;
+    /**
+     * With SPANLOG_QUEUE_DURABILITY_INTERVAL: ms between two flushes. Default 1000, up to a day.
+     */
+    uint64_t flush_interval_ms;
+    /** With SPANLOG_QUEUE_DURABILITY_INTERVAL: records between two flushes. Default 10,000. */
+    uint64_t flush_records;
+    /** Time between two looks at the disks, in ms. Default 10,000, from 10 to a day. */
+    uint64_t probe_interval_ms;
+    /** A spanlog_placement: which directory takes the next new segment. */
+    int32_t placement;
+    /** A spanlog_on_full. */
+    int32_t on_full;
+    /** A spanlog_queue_durability. */
+    int32_t durability;
+    /** Whether a queue that does not exist is created: a spanlog_switch, on by default. */
+    int32_t create;
+    /**
+     * Whether threads prepare segments and flush. On by default; with off nobody does but
+     * spanlog_queue_run().
+     */
+    int32_t background;
+    /** Must be 0. */
+    int32_t reserved;
+} spanlog_queue_options;
+
+/** A queue at one moment. */
+typedef struct spanlog_queue_figures {
+    /** sizeof(spanlog_queue_figures). */
+    size_t struct_size;
+    /** Where the first record kept begins. */
+    uint64_t start;
+    /** Where the last record ends. */
+    uint64_t end;
+    /** Everything before is durable. */
+    uint64_t flushed;
+    /** Records pushed since the queue was made, but for those that were lost with power. */
+    uint64_t pushed;
+    /** Records kept, until the slowest reader commits them. */
+    uint64_t records;
+    /** Bytes from start to end, heads included. */
+    uint64_t bytes;
+    /** Records that were dropped because the queue was full. */
+    uint64_t dropped;
+    /** Length of every segment in bytes. */
+    uint64_t segment_len_bytes;
+    /** The most segment files there may be. */
+    uint64_t capacity_segments;
+    /** Segment files there are. */
+    uint64_t segments;
+    /** Segments that are mapped. */
+    uint64_t mapped_segments;
+    /** Records that opening found behind what was known to be durable. */
+    uint64_t found_records;
+    /** 1 if the queue had been closed when it was opened. */
+    int32_t was_clean;
+    /** 1 if its meta page was lost then, so that everything was found by reading. */
+    int32_t was_meta_lost;
+} spanlog_queue_figures;
+
+/** A reader at one moment. */
+typedef struct spanlog_reader_info {
+    /** sizeof(spanlog_reader_info). */
+    size_t struct_size;
+    /** Its name. */
+    const char *name;
+    /** Everything before is committed. */
+    uint64_t committed;
+    /** What it pops next. */
+    uint64_t reading;
+    /** Records that it has not committed. */
+    uint64_t records;
+    /** Bytes that it has not popped, heads included. */
+    uint64_t unread_bytes;
+} spanlog_reader_info;
+
+/** What reading all of a queue found. */
+typedef struct spanlog_queue_verdict {
+    /** sizeof(spanlog_queue_verdict). */
+    size_t struct_size;
+    /** Whole records. */
+    uint64_t records;
+    /** Bytes of their payloads. */
+    uint64_t payload_bytes;
+    /** Ranges that are no records. */
+    uint64_t damaged;
+} spanlog_queue_verdict;
+
 /** Which messages of a queue are there. */
 typedef struct spanlog_bounds {
     /** The first message kept. */
@@ -912,6 +1378,44 @@ typedef struct spanlog_bounds {
     /** One past the last that can be read. */
     uint64_t max;
 } spanlog_bounds;
+
+/** A record of a queue. */
+typedef struct spanlog_record {
+    /** Its bytes. */
+    struct spanlog_bytes payload;
+    /** Where it begins on the queue's line. */
+    uint64_t position;
+    /** Where it ends: committing up to there commits it. */
+    uint64_t end;
+    /** How many records were pushed before it. */
+    uint64_t number;
+} spanlog_record;
+
+/** One thing that mending a store takes. */
+typedef struct spanlog_action {
+    /** sizeof(spanlog_action). */
+    size_t struct_size;
+    /** What will be done, in words. */
+    const char *text;
+    /** The file, in the system's bytes; NULL if it is about none. */
+    const char *path;
+    /** The first position of the log that is concerned; both are 0 if none is. */
+    uint64_t from;
+    /** One past the last. */
+    uint64_t to;
+    /** A spanlog_action_kind. */
+    int32_t kind;
+    /** 0. */
+    int32_t reserved;
+} spanlog_action;
+
+/** A file with what a repair cut or wrote over, as it stood there. */
+typedef struct spanlog_saved {
+    /** sizeof(spanlog_saved). */
+    size_t struct_size;
+    /** Where it is, in the system's bytes. */
+    const char *path;
+} spanlog_saved;
 
 /** The positions that tell how far a store has come. */
 typedef struct spanlog_watermarks {
@@ -1103,6 +1607,12 @@ typedef struct spanlog_verdict {
 
 #define SPANLOG_MESSAGE_INIT SPANLOG_SIZED(spanlog_message)
 #define SPANLOG_BATCH_INFO_INIT SPANLOG_SIZED(spanlog_batch_info)
+#define SPANLOG_CURSOR_OPTIONS_INIT SPANLOG_SIZED(spanlog_cursor_options)
+#define SPANLOG_READ_OPTIONS_INIT SPANLOG_SIZED(spanlog_read_options)
+#define SPANLOG_SEEK_INIT SPANLOG_SIZED(spanlog_seek)
+#define SPANLOG_LAG_INIT SPANLOG_SIZED(spanlog_lag)
+#define SPANLOG_CURSOR_INFO_INIT SPANLOG_SIZED(spanlog_cursor_info)
+#define SPANLOG_CURSOR_QUEUE_INIT SPANLOG_SIZED(spanlog_cursor_queue)
 #define SPANLOG_THRESHOLDS_INIT SPANLOG_SIZED(spanlog_thresholds)
 #define SPANLOG_DIRECTORY_OPTIONS_INIT SPANLOG_SIZED(spanlog_directory_options)
 #define SPANLOG_DISK_INIT SPANLOG_SIZED(spanlog_disk)
@@ -1112,8 +1622,13 @@ typedef struct spanlog_verdict {
 #define SPANLOG_DROPPED_INIT SPANLOG_SIZED(spanlog_dropped)
 #define SPANLOG_RANGE_INIT SPANLOG_SIZED(spanlog_range)
 #define SPANLOG_FINDING_INIT SPANLOG_SIZED(spanlog_finding)
-#define SPANLOG_READ_OPTIONS_INIT SPANLOG_SIZED(spanlog_read_options)
 #define SPANLOG_QUERY_OPTIONS_INIT SPANLOG_SIZED(spanlog_query_options)
+#define SPANLOG_QUEUE_OPTIONS_INIT SPANLOG_SIZED(spanlog_queue_options)
+#define SPANLOG_QUEUE_FIGURES_INIT SPANLOG_SIZED(spanlog_queue_figures)
+#define SPANLOG_READER_INFO_INIT SPANLOG_SIZED(spanlog_reader_info)
+#define SPANLOG_QUEUE_VERDICT_INIT SPANLOG_SIZED(spanlog_queue_verdict)
+#define SPANLOG_ACTION_INIT SPANLOG_SIZED(spanlog_action)
+#define SPANLOG_SAVED_INIT SPANLOG_SIZED(spanlog_saved)
 #define SPANLOG_STATS_INIT SPANLOG_SIZED(spanlog_stats)
 #define SPANLOG_RECOVERY_INIT SPANLOG_SIZED(spanlog_recovery)
 #define SPANLOG_OPTIONS_INIT SPANLOG_SIZED(spanlog_options)
@@ -1236,6 +1751,299 @@ spanlog_status spanlog_message_property_at(const struct spanlog_message_view *me
                                            struct spanlog_bytes *name,
                                            struct spanlog_bytes *value,
                                            struct spanlog_error **error);
+
+/**
+ * Opens the cursor `name` of a topic, or makes it, durably: it begins at the start of its queues.
+ * `options` may be NULL for the defaults.
+ *
+ * SPANLOG_STATUS_INVALID for a name, a topic or an option that cannot be, or in a store opened
+ * for reading; SPANLOG_STATUS_LOCKED while it is open; SPANLOG_STATUS_CORRUPT if its file is
+ * damaged: see spanlog_store_reset_cursor(); SPANLOG_STATUS_FULL, SPANLOG_STATUS_IO.
+ *
+ * @pre `name` and `topic` end with NUL; `options` is NULL or as long as it says, and its pointer leads
+ * to what it says; `cursor` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+SPANLOG_MUST_USE
+spanlog_status spanlog_store_cursor(struct spanlog_store *store,
+                                    const char *name,
+                                    const char *topic,
+                                    const struct spanlog_cursor_options *options,
+                                    struct spanlog_cursor **cursor,
+                                    struct spanlog_error **error);
+
+/**
+ * Commits, lets others open the cursor, and frees the handle, also when committing fails. Calls
+ * of other threads with the handle end first, those that wait within 100 ms. After the store was
+ * closed there is nothing to commit. NULL is passed over. In a child process of the one that
+ * opened it, the handle is given up without touching the cursor.
+ *
+ * @pre `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_cursor_close(struct spanlog_cursor *cursor,
+                                    struct spanlog_error **error);
+
+/**
+ * Messages of the cursor's queues in fair shares: those that are due again, then new ones, as many
+ * as the options allow (NULL for the defaults). Returns SPANLOG_STATUS_OK as soon as there is one,
+ * or retention has overtaken the cursor, and writes a delivery, to be freed with
+ * spanlog_delivery_free(). SPANLOG_STATUS_TIMEOUT, and NULL for the delivery, after `timeout_ms`:
+ * 0 looks and returns, a negative number waits for ever. What is not acknowledged in time comes
+ * again.
+ *
+ * SPANLOG_STATUS_CLOSED, also when the store or the cursor is closed meanwhile; what
+ * spanlog_store_read() says where no queue can be read.
+ *
+ * @pre `options` is NULL or as long as it says; `delivery` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+SPANLOG_MUST_USE
+spanlog_status spanlog_cursor_poll(struct spanlog_cursor *cursor,
+                                   const struct spanlog_read_options *options,
+                                   int64_t timeout_ms,
+                                   struct spanlog_delivery **delivery,
+                                   struct spanlog_error **error);
+
+/**
+ * Acknowledges one message that was delivered; doing so twice is fine. Any order will do.
+ * SPANLOG_STATUS_INVALID for one that was not delivered.
+ *
+ * @pre `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_cursor_ack(struct spanlog_cursor *cursor,
+                                  uint32_t queue,
+                                  uint64_t offset,
+                                  struct spanlog_error **error);
+
+/**
+ * Acknowledges every message of a queue below `end`. SPANLOG_STATUS_INVALID if some of them were
+ * not delivered.
+ *
+ * @pre `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_cursor_ack_up_to(struct spanlog_cursor *cursor,
+                                        uint32_t queue,
+                                        uint64_t end,
+                                        struct spanlog_error **error);
+
+/**
+ * Makes what was acknowledged so far durable. If it fails it is not, and may be tried again.
+ *
+ * @pre `error` is NULL or can be written.
+ */
+SPANLOG_API
+SPANLOG_MUST_USE
+spanlog_status spanlog_cursor_commit(struct spanlog_cursor *cursor,
+                                     struct spanlog_error **error);
+
+/**
+ * Goes on elsewhere; what was delivered and not acknowledged is forgotten. Durable with the next
+ * commit. SPANLOG_STATUS_GONE below what is kept, SPANLOG_STATUS_INVALID behind the end: the
+ * cursor stays where it was.
+ *
+ * @pre `to` is as long as it says; `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_cursor_seek(struct spanlog_cursor *cursor,
+                                   const struct spanlog_seek *to,
+                                   struct spanlog_error **error);
+
+/**
+ * What is not acknowledged, over all its queues.
+ *
+ * @pre `lag` is as long as it says; `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_cursor_lag(const struct spanlog_cursor *cursor,
+                                  struct spanlog_lag *lag,
+                                  struct spanlog_error **error);
+
+/**
+ * A watch over the cursor's topic, with a descriptor to poll; see spanlog_store_watch(). It is not
+ * told when a message is due again: see spanlog_cursor_next_due().
+ *
+ * @pre `watch` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_cursor_watch(const struct spanlog_cursor *cursor,
+                                    struct spanlog_watch **watch,
+                                    struct spanlog_error **error);
+
+/**
+ * When the next message that was not acknowledged is due again, in ms since 1970.
+ * SPANLOG_STATUS_END if none is.
+ *
+ * @pre `due_ms` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_cursor_next_due(const struct spanlog_cursor *cursor,
+                                       int64_t *due_ms,
+                                       struct spanlog_error **error);
+
+/**
+ * Where it stands in each queue: a list of spanlog_cursor_queue.
+ *
+ * @pre `list` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_cursor_queues(const struct spanlog_cursor *cursor,
+                                     struct spanlog_list **list,
+                                     struct spanlog_error **error);
+
+/**
+ * All cursors, by topic and name: a list of spanlog_cursor_info. In a store opened for reading, as
+ * they were committed last.
+ *
+ * @pre `list` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_cursors(struct spanlog_store *store,
+                                     struct spanlog_list **list,
+                                     struct spanlog_error **error);
+
+/**
+ * Where a cursor stands in each queue, open or not: a list of spanlog_cursor_queue.
+ * SPANLOG_STATUS_INVALID if there is none of that name.
+ *
+ * @pre `topic` and `name` end with NUL; `list` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_cursor_queues(struct spanlog_store *store,
+                                           const char *topic,
+                                           const char *name,
+                                           struct spanlog_list **list,
+                                           struct spanlog_error **error);
+
+/**
+ * Element `at` of a list of spanlog_store_cursors(), from 0. SPANLOG_STATUS_END behind the last.
+ *
+ * @pre `cursor` is as long as it says; `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_list_cursor(const struct spanlog_list *list,
+                                   size_t at,
+                                   struct spanlog_cursor_info *cursor,
+                                   struct spanlog_error **error);
+
+/**
+ * Element `at` of a list of spanlog_cursor_queues() or spanlog_store_cursor_queues(), from 0.
+ * SPANLOG_STATUS_END behind the last.
+ *
+ * @pre `queue` is as long as it says; `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_list_cursor_queue(const struct spanlog_list *list,
+                                         size_t at,
+                                         struct spanlog_cursor_queue *queue,
+                                         struct spanlog_error **error);
+
+/**
+ * Makes the cursor `to` of the same topic, with what `from` has acknowledged, durably.
+ * SPANLOG_STATUS_INVALID if there is no `from`, or a `to` already.
+ *
+ * @pre `topic`, `from` and `to` end with NUL; `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_copy_cursor(struct spanlog_store *store,
+                                         const char *topic,
+                                         const char *from,
+                                         const char *to,
+                                         struct spanlog_error **error);
+
+/**
+ * Puts a cursor that is not open elsewhere, durably; also one whose file is damaged.
+ * SPANLOG_STATUS_INVALID if there is none, SPANLOG_STATUS_LOCKED while it is open; as
+ * spanlog_cursor_seek() for where.
+ *
+ * @pre `topic` and `name` end with NUL; `to` is as long as it says; `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_reset_cursor(struct spanlog_store *store,
+                                          const char *topic,
+                                          const char *name,
+                                          const struct spanlog_seek *to,
+                                          struct spanlog_error **error);
+
+/**
+ * Deletes a cursor that is not open, durably. SPANLOG_STATUS_INVALID if there is none,
+ * SPANLOG_STATUS_LOCKED while it is open.
+ *
+ * @pre `topic` and `name` end with NUL; `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_delete_cursor(struct spanlog_store *store,
+                                           const char *topic,
+                                           const char *name,
+                                           struct spanlog_error **error);
+
+/**
+ * Makes a cursor for each consumer group and topic in the text of a RocketMQ broker's
+ * config/consumerOffset.json, durably, or puts the one of that name there. How many there were is
+ * written to `count`, unless that is NULL. SPANLOG_STATUS_INVALID, with the byte, for what
+ * RocketMQ does not write: nothing was changed then. SPANLOG_STATUS_LOCKED for a cursor that is
+ * open.
+ *
+ * @pre `text` has `text_len` bytes; `count` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_import_consumer_offsets(struct spanlog_store *store,
+                                                     const void *text,
+                                                     size_t text_len,
+                                                     uint64_t *count,
+                                                     struct spanlog_error **error);
+
+/**
+ * What every cursor has acknowledged, as a RocketMQ broker's config/consumerOffset.json, copied to
+ * `buffer` with a NUL behind it. `needed` is what it takes, that included: with
+ * SPANLOG_STATUS_TOO_SMALL nothing is copied. `buffer` may be NULL where `buffer_len` is 0.
+ *
+ * @pre `buffer` has `buffer_len` bytes to be written; `needed` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_export_consumer_offsets(struct spanlog_store *store,
+                                                     char *buffer,
+                                                     size_t buffer_len,
+                                                     size_t *needed,
+                                                     struct spanlog_error **error);
+
+/**
+ * The messages of a delivery, those of a queue side by side and in order: `count` of them, until
+ * the delivery is freed. NULL, and 0, for NULL or a delivery that was freed.
+ *
+ * @pre `count` is NULL or can be written.
+ */
+SPANLOG_API
+const struct spanlog_delivered *spanlog_delivery_messages(const struct spanlog_delivery *delivery,
+                                                          size_t *count);
+
+/**
+ * What retention took from the cursor before it came to it: told once. As
+ * spanlog_delivery_messages().
+ *
+ * @pre `count` is NULL or can be written.
+ */
+SPANLOG_API
+const struct spanlog_overtaken *spanlog_delivery_overtaken(const struct spanlog_delivery *delivery,
+                                                           size_t *count);
+
+/**
+ * What could not be read while the rest could. As spanlog_delivery_messages().
+ *
+ * @pre `count` is NULL or can be written.
+ */
+SPANLOG_API
+const struct spanlog_failure *spanlog_delivery_failures(const struct spanlog_delivery *delivery,
+                                                        size_t *count);
+
+/**
+ * Frees a delivery and lets go of its messages. NULL, and one that was freed before, are passed
+ * over.
+ */
+SPANLOG_API
+void spanlog_delivery_free(struct spanlog_delivery *delivery);
 
 /**
  * Adds a directory to the open store; it takes segments from the next one on.
@@ -1426,7 +2234,8 @@ spanlog_status spanlog_list_dropped(const struct spanlog_list *list,
                                     struct spanlog_error **error);
 
 /**
- * Element `at` of a list of spanlog_store_ranges(), from 0. SPANLOG_STATUS_END behind the last.
+ * Element `at` of a list of spanlog_store_ranges() or spanlog_queue_verify(), from 0.
+ * SPANLOG_STATUS_END behind the last.
  *
  * @pre `range` is as long as it says; `error` is NULL or can be written.
  */
@@ -1437,8 +2246,8 @@ spanlog_status spanlog_list_range(const struct spanlog_list *list,
                                   struct spanlog_error **error);
 
 /**
- * Element `at` of a list of spanlog_verification_findings(), from 0. SPANLOG_STATUS_END behind
- * the last.
+ * Element `at` of a list of spanlog_verification_findings() or spanlog_repair_beyond(), from 0.
+ * SPANLOG_STATUS_END behind the last.
  *
  * @pre `finding` is as long as it says; `error` is NULL or can be written.
  */
@@ -1507,6 +2316,146 @@ spanlog_status spanlog_store_offset_at(struct spanlog_store *store,
                                        int32_t boundary,
                                        uint64_t *offset,
                                        struct spanlog_error **error);
+
+/**
+ * Opens the queue at `root`, or makes one. `options` may be NULL for the defaults. To be closed
+ * with spanlog_queue_close().
+ *
+ * SPANLOG_STATUS_INVALID for options that cannot be, a capacity below what is in use, and a
+ * directory with a store in it; SPANLOG_STATUS_LOCKED if somebody has it open;
+ * SPANLOG_STATUS_OFFLINE for a directory or a segment that is not there; SPANLOG_STATUS_CORRUPT
+ * for files that cannot be the queue's; SPANLOG_STATUS_FULL, SPANLOG_STATUS_IO.
+ *
+ * @pre `root` ends with NUL; `options` is NULL or as long as it says, and its pointers lead to what
+ * they say; `queue` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+SPANLOG_MUST_USE
+spanlog_status spanlog_queue_open(const char *root,
+                                  const struct spanlog_queue_options *options,
+                                  struct spanlog_queue **queue,
+                                  struct spanlog_error **error);
+
+/**
+ * Flushes and closes the queue and frees the handle, also when it fails: then the next opening
+ * recovers. Those who wait are told by SPANLOG_STATUS_CLOSED. Records that were popped stay valid.
+ * NULL is passed over. In a child process of the one that opened it, the handle is given up
+ * without touching the queue.
+ *
+ * @pre `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_queue_close(struct spanlog_queue *queue,
+                                   struct spanlog_error **error);
+
+/**
+ * Pushes one record. Where it ends on the queue's line is written to `end`, unless that is NULL.
+ * When it returns, the record survives the end of this process.
+ *
+ * SPANLOG_STATUS_TOO_LARGE above the limit of the options or the capacity; SPANLOG_STATUS_FULL as
+ * the options say, and when a disk has no room; SPANLOG_STATUS_POISONED after a flush that failed.
+ * Nothing was pushed then.
+ *
+ * @pre `payload` has `payload_len` bytes; `end` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+SPANLOG_MUST_USE
+spanlog_status spanlog_queue_push(struct spanlog_queue *queue,
+                                  const void *payload,
+                                  size_t payload_len,
+                                  uint64_t *end,
+                                  struct spanlog_error **error);
+
+/**
+ * Pushes several records, all or none, also after a crash. Where the last one ends is written to
+ * `end`, unless that is NULL. As spanlog_queue_push().
+ *
+ * @pre There are `count` payloads, each with as many bytes as it says; `end` and `error` are NULL or
+ * can be written.
+ */
+SPANLOG_API
+SPANLOG_MUST_USE
+spanlog_status spanlog_queue_push_many(struct spanlog_queue *queue,
+                                       const struct spanlog_bytes *payloads,
+                                       size_t count,
+                                       uint64_t *end,
+                                       struct spanlog_error **error);
+
+/**
+ * Takes a reader off: it holds no space any more. Its handles answer SPANLOG_STATUS_CLOSED from
+ * now on. SPANLOG_STATUS_INVALID if there is none of that name.
+ *
+ * @pre `name` ends with NUL; `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_queue_remove_reader(struct spanlog_queue *queue,
+                                           const char *name,
+                                           struct spanlog_error **error);
+
+/**
+ * Returns once everything pushed so far is durable, and what was committed.
+ * SPANLOG_STATUS_POISONED or SPANLOG_STATUS_IO: then nothing more can be promised.
+ *
+ * @pre `error` is NULL or can be written.
+ */
+SPANLOG_API
+SPANLOG_MUST_USE
+spanlog_status spanlog_queue_flush(struct spanlog_queue *queue,
+                                   struct spanlog_error **error);
+
+/**
+ * Runs one piece of background work now, a spanlog_queue_task, as spanlog_store_run() does.
+ *
+ * @pre `next_ms` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_queue_run(struct spanlog_queue *queue,
+                                 int32_t task,
+                                 int64_t *next_ms,
+                                 struct spanlog_error **error);
+
+/**
+ * The queue as it is now.
+ *
+ * @pre `figures` is as long as it says; `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_queue_stat(const struct spanlog_queue *queue,
+                                  struct spanlog_queue_figures *figures,
+                                  struct spanlog_error **error);
+
+/**
+ * The readers, in the order in which they were made: a list of spanlog_reader_info.
+ *
+ * @pre `list` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_queue_readers(const struct spanlog_queue *queue,
+                                     struct spanlog_list **list,
+                                     struct spanlog_error **error);
+
+/**
+ * Element `at` of a list of spanlog_queue_readers(), from 0. SPANLOG_STATUS_END behind the last.
+ *
+ * @pre `reader` is as long as it says; `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_list_reader(const struct spanlog_list *list,
+                                   size_t at,
+                                   struct spanlog_reader_info *reader,
+                                   struct spanlog_error **error);
+
+/**
+ * Reads every record that is kept and checks it; changes nothing, and may take long. `damaged`,
+ * unless it is NULL, gets a list of spanlog_range: what is no record.
+ *
+ * @pre `verdict` is as long as it says; `damaged` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_queue_verify(struct spanlog_queue *queue,
+                                    struct spanlog_queue_verdict *verdict,
+                                    struct spanlog_list **damaged,
+                                    struct spanlog_error **error);
 
 /**
  * Reads messages of a queue from `from` on, as many as the options allow (NULL for the defaults),
@@ -1578,6 +2527,235 @@ spanlog_status spanlog_store_bounds(struct spanlog_store *store,
                                     uint32_t queue,
                                     struct spanlog_bounds *bounds,
                                     struct spanlog_error **error);
+
+/**
+ * The reader `name` of a queue, made where there is none: then it begins with the oldest record
+ * kept. NULL stands for "default". A name has 1 to 24 of `A-Z a-z 0-9 . _ -`; there are at most 8
+ * readers.
+ *
+ * SPANLOG_STATUS_INVALID for a name that cannot be, SPANLOG_STATUS_TOO_LARGE for one reader too
+ * many, SPANLOG_STATUS_IO.
+ *
+ * @pre `name` is NULL or ends with NUL; `reader` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+SPANLOG_MUST_USE
+spanlog_status spanlog_queue_reader(struct spanlog_queue *queue,
+                                    const char *name,
+                                    struct spanlog_reader **reader,
+                                    struct spanlog_error **error);
+
+/**
+ * Pops records: at least one, at most `max_records` (0 for 256) and `max_bytes` (0 for 1 MiB) of
+ * payload, and writes them to `records`, to be freed with spanlog_records_free().
+ * SPANLOG_STATUS_TIMEOUT, and NULL for the records, if none came within `timeout_ms`: 0 looks and
+ * returns, a negative number waits for ever.
+ *
+ * SPANLOG_STATUS_GONE once, with the range that was dropped, when the queue was full and dropped
+ * what this reader had not read: the next pop goes on behind it. SPANLOG_STATUS_CORRUPT where no
+ * whole record stands, naming the place: see spanlog_reader_skip_damaged(). SPANLOG_STATUS_FULL
+ * when records that somebody holds take every map. SPANLOG_STATUS_CLOSED, also when the queue is
+ * closed or the reader freed meanwhile.
+ *
+ * @pre `records` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+SPANLOG_MUST_USE
+spanlog_status spanlog_reader_pop(struct spanlog_reader *reader,
+                                  size_t max_records,
+                                  uint64_t max_bytes,
+                                  int64_t timeout_ms,
+                                  struct spanlog_records **records,
+                                  struct spanlog_error **error);
+
+/**
+ * The next record, which stays the next. SPANLOG_STATUS_END, and NULL for the records, if there is
+ * none. Errors as spanlog_reader_pop().
+ *
+ * @pre `records` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_reader_peek(struct spanlog_reader *reader,
+                                   struct spanlog_records **records,
+                                   struct spanlog_error **error);
+
+/**
+ * Notes that everything before `end` is done: where a popped record ends. A kill does not undo it,
+ * a loss of power may until the next flush. Committing what is committed already changes nothing.
+ * SPANLOG_STATUS_INVALID if no popped record ends there.
+ *
+ * @pre `error` is NULL or can be written.
+ */
+SPANLOG_API
+SPANLOG_MUST_USE
+spanlog_status spanlog_reader_commit(struct spanlog_reader *reader,
+                                     uint64_t end,
+                                     struct spanlog_error **error);
+
+/**
+ * Goes back to the first record that is not committed.
+ *
+ * @pre `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_reader_rewind(struct spanlog_reader *reader,
+                                     struct spanlog_error **error);
+
+/**
+ * How many records, and how many bytes of the line, heads included, wait to be popped.
+ *
+ * @pre `records`, `bytes` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_reader_backlog(const struct spanlog_reader *reader,
+                                      uint64_t *records,
+                                      uint64_t *bytes,
+                                      struct spanlog_error **error);
+
+/**
+ * Passes over bytes that are no record, to the next whole one, and writes their range on the line.
+ * SPANLOG_STATUS_END if the next record is whole, or there is none.
+ *
+ * @pre `from`, `to` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_reader_skip_damaged(struct spanlog_reader *reader,
+                                           uint64_t *from,
+                                           uint64_t *to,
+                                           struct spanlog_error **error);
+
+/**
+ * Waits until there is a record to pop: SPANLOG_STATUS_OK when there is one,
+ * SPANLOG_STATUS_TIMEOUT after `timeout_ms`. 0 looks and returns, a negative number waits for
+ * ever.
+ *
+ * @pre `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_reader_wait(struct spanlog_reader *reader,
+                                   int64_t timeout_ms,
+                                   struct spanlog_error **error);
+
+/**
+ * Writes a descriptor to `fd` that is readable while there are records to pop, and once the queue
+ * was closed. After a pop that came back empty, spanlog_reader_clear_event() lets it wait for the
+ * next record. It is the reader's: poll it and do nothing else with it.
+ *
+ * @pre `fd` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_reader_event_fd(struct spanlog_reader *reader,
+                                       int32_t *fd,
+                                       struct spanlog_error **error);
+
+/**
+ * Lets the descriptor wait for records behind what was popped.
+ *
+ * @pre `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_reader_clear_event(struct spanlog_reader *reader,
+                                          struct spanlog_error **error);
+
+/**
+ * Frees the handle of a reader; the reader goes on holding the space of what it has not committed,
+ * until spanlog_queue_remove_reader(). NULL, and one that was freed before, are passed over.
+ */
+SPANLOG_API
+void spanlog_reader_free(struct spanlog_reader *reader);
+
+/**
+ * The records that were popped, in order: `count` of them, one after the other, until they are
+ * freed. NULL, and 0, for NULL or what was freed.
+ *
+ * @pre `count` is NULL or can be written.
+ */
+SPANLOG_API
+const struct spanlog_record *spanlog_records_all(const struct spanlog_records *records,
+                                                 size_t *count);
+
+/** Frees records and lets go of their files. NULL, and what was freed before, are passed over. */
+SPANLOG_API
+void spanlog_records_free(struct spanlog_records *records);
+
+/**
+ * What mending takes, from what a verification of a closed store found: all its steps must have
+ * run, or it is SPANLOG_STATUS_INVALID. While a directory or a part of the log is not there,
+ * nothing is mended, unless the options of the verification say that this is all right.
+ *
+ * @pre `repair` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_verification_plan_repair(const struct spanlog_verification *verification,
+                                                struct spanlog_repair **repair,
+                                                struct spanlog_error **error);
+
+/**
+ * What will be done, in order: a list of spanlog_action; an empty one if there is nothing to do.
+ *
+ * @pre `list` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_repair_actions(const struct spanlog_repair *repair,
+                                      struct spanlog_list **list,
+                                      struct spanlog_error **error);
+
+/**
+ * What was found and cannot be mended here: a list of spanlog_finding. A directory that is not
+ * there has to come back, a device that does not give its bytes has to be replaced.
+ *
+ * @pre `list` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_repair_beyond(const struct spanlog_repair *repair,
+                                     struct spanlog_list **list,
+                                     struct spanlog_error **error);
+
+/**
+ * Does it, opens and closes the store, which recovers it, and frees the handle, also when it
+ * fails. `saved`, unless it is NULL, gets a list of spanlog_saved. After a
+ * SPANLOG_ACTION_KIND_RESIZE another verification is needed.
+ *
+ * SPANLOG_STATUS_LOCKED while somebody has the store open; what opening and closing it say;
+ * SPANLOG_STATUS_FULL, SPANLOG_STATUS_IO. It may be done again then, after another verification;
+ * what was saved stays.
+ *
+ * @pre `saved` and `error` are NULL or can be written.
+ */
+SPANLOG_API
+SPANLOG_MUST_USE
+spanlog_status spanlog_repair_apply(struct spanlog_repair *repair,
+                                    struct spanlog_list **saved,
+                                    struct spanlog_error **error);
+
+/**
+ * Frees a plan and does nothing of it. NULL, and one that was freed or applied before, are passed
+ * over.
+ */
+SPANLOG_API
+void spanlog_repair_free(struct spanlog_repair *repair);
+
+/**
+ * Element `at` of a list of spanlog_repair_actions(), from 0. SPANLOG_STATUS_END behind the last.
+ *
+ * @pre `action` is as long as it says; `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_list_action(const struct spanlog_list *list,
+                                   size_t at,
+                                   struct spanlog_action *action,
+                                   struct spanlog_error **error);
+
+/**
+ * Element `at` of a list of spanlog_repair_apply(), from 0. SPANLOG_STATUS_END behind the last.
+ *
+ * @pre `saved` is as long as it says; `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_list_saved(const struct spanlog_list *list,
+                                  size_t at,
+                                  struct spanlog_saved *saved,
+                                  struct spanlog_error **error);
 
 /**
  * The positions as of now.

@@ -100,7 +100,7 @@ runs() {
 }
 
 programs() {
-    local program all=(every_call stories forks classes)
+    local program all=(every_call stories cursors queue_mode forks classes)
     if pkg-config --exists libcjson; then all+=(scenarios); else skip scenarios "libcjson is not installed"; fi
     check "layout of structures" gcc -std=c11 -I"$prefix/include" -c tests/c/layout.c -o "$work/layout.o"
     for program in "${all[@]}"; do

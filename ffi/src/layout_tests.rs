@@ -8,6 +8,9 @@ use std::mem::{offset_of, size_of};
 
 use crate::append::spanlog_receipt;
 use crate::batch::spanlog_batch_info;
+use crate::cursor::{spanlog_cursor_options, spanlog_lag, spanlog_seek};
+use crate::cursors::{spanlog_cursor_info, spanlog_cursor_queue};
+use crate::delivery::{spanlog_delivered, spanlog_failure, spanlog_overtaken};
 use crate::list::{
     spanlog_disk, spanlog_dropped, spanlog_fate, spanlog_finding, spanlog_queue_info,
     spanlog_range, spanlog_segment,
@@ -16,7 +19,11 @@ use crate::lookup::spanlog_query_options;
 use crate::message::{spanlog_message, spanlog_message_view, spanlog_property};
 use crate::options::{spanlog_directory_options, spanlog_options, spanlog_thresholds};
 use crate::output::spanlog_bytes;
+use crate::queue::{spanlog_queue_figures, spanlog_queue_verdict, spanlog_reader_info};
+use crate::queue_options::spanlog_queue_options;
 use crate::read::{spanlog_bounds, spanlog_read_options};
+use crate::reader::spanlog_record;
+use crate::repair::{spanlog_action, spanlog_saved};
 use crate::report::{spanlog_recovery, spanlog_stats, spanlog_watermarks};
 use crate::verify::{spanlog_progress, spanlog_verdict};
 
@@ -104,9 +111,47 @@ fn layouts() -> Vec<Layout> {
     }
 }
 
+/// Those of cursors, queue mode and repair.
+fn later_layouts() -> Vec<Layout> {
+    layouts! {
+        spanlog_cursor_options {
+            struct_size, queues, queue_count, visibility_ms, max_pending, hold_age_ms, hold_bytes,
+            from_end, reserved,
+        }
+        spanlog_seek { struct_size, offset, time_ms, queue, kind }
+        spanlog_lag { struct_size, messages, bytes, age_ms, has_age, reserved }
+        spanlog_cursor_info {
+            struct_size, topic, name, damage, hold_age_ms, hold_bytes, queues, lag_messages,
+            lag_bytes, lag_age_ms, is_open, reserved,
+        }
+        spanlog_cursor_queue {
+            struct_size, acknowledged, committed, next, min, max, lag_messages, lag_bytes,
+            lag_age_ms, queue, reserved,
+        }
+        spanlog_delivered { message, attempt, reserved }
+        spanlog_overtaken { from, to, queue, reserved }
+        spanlog_failure { text, path, offset, queue, status }
+        spanlog_queue_options {
+            struct_size, directories, directory_count, thresholds, segment_len_bytes,
+            capacity_segments, capacity_bytes, max_record_bytes, max_in_memory_segments, block_ms,
+            flush_interval_ms, flush_records, probe_interval_ms, placement, on_full, durability,
+            create, background, reserved,
+        }
+        spanlog_queue_figures {
+            struct_size, start, end, flushed, pushed, records, bytes, dropped, segment_len_bytes,
+            capacity_segments, segments, mapped_segments, found_records, was_clean, was_meta_lost,
+        }
+        spanlog_reader_info { struct_size, name, committed, reading, records, unread_bytes }
+        spanlog_queue_verdict { struct_size, records, payload_bytes, damaged }
+        spanlog_record { payload, position, end, number }
+        spanlog_action { struct_size, text, path, from, to, kind, reserved }
+        spanlog_saved { struct_size, path }
+    }
+}
+
 #[test]
 fn no_structure_has_padding() {
-    for Layout { name, size, fields } in layouts() {
+    for Layout { name, size, fields } in layouts().into_iter().chain(later_layouts()) {
         let mut end = 0;
         for (field, offset, bytes) in fields {
             assert_eq!(offset, end, "{name}.{field}");
@@ -125,7 +170,7 @@ fn the_c_compiler_asserts_the_same_layout() {
                     #define SIZE(structure, size) \
                     _Static_assert(sizeof(structure) == (size), #structure)\n"
         .to_owned();
-    for Layout { name, size, fields } in layouts() {
+    for Layout { name, size, fields } in layouts().into_iter().chain(later_layouts()) {
         writeln!(made, "\nSIZE({name}, {size});").expect("a string");
         for (field, offset, _) in fields {
             writeln!(made, "AT({name}, {field}, {offset});").expect("a string");

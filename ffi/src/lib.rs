@@ -8,6 +8,9 @@
 
 mod append;
 mod batch;
+mod cursor;
+mod cursors;
+mod delivery;
 mod directory;
 mod error;
 mod fork;
@@ -21,7 +24,11 @@ mod lookup;
 mod message;
 mod options;
 mod output;
+mod queue;
+mod queue_options;
 mod read;
+mod reader;
+mod repair;
 mod report;
 mod status;
 mod store;

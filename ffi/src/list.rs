@@ -1,8 +1,10 @@
 //! Lists of what a store consists of: taken at one moment, read element by element.
 
+use std::any::Any;
 use std::ffi::{CString, c_char};
+use std::os::unix::ffi::OsStrExt;
 
-use engine::Result;
+use engine::{Damaged, Result};
 
 use crate::error::{c_text, spanlog_error};
 use crate::guard::{answer, calm, invalid};
@@ -171,7 +173,7 @@ pub struct spanlog_dropped {
     pub at_ms: i64,
 }
 
-/// What a range is that opening reported.
+/// What a range is that was reported.
 #[derive(Clone, Copy)]
 #[repr(i32)]
 pub enum spanlog_range_kind {
@@ -181,9 +183,11 @@ pub enum spanlog_range_kind {
     Skipped = 2,
     /// It lies on a directory that is not there.
     Offline = 3,
+    /// What reading all of a queue found to be no record.
+    Damaged = 4,
 }
 
-/// A range of the log that opening reported.
+/// A range of a log, or of a queue's line, that opening or verifying reported.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct spanlog_range {
@@ -228,19 +232,19 @@ pub struct spanlog_finding {
 }
 
 /// Elements of one kind.
-pub enum Rows {
-    Disks(Vec<spanlog_disk>),
-    Segments(Vec<spanlog_segment>),
-    Queues(Vec<spanlog_queue_info>),
-    Fates(Vec<spanlog_fate>),
-    Dropped(Vec<spanlog_dropped>),
-    Ranges(Vec<spanlog_range>),
-    Findings(Vec<spanlog_finding>),
+trait Rows: Any {
+    fn len(&self) -> usize;
 }
 
-/// A list in the making, or finished: elements, and the texts they point to.
-pub struct List {
-    rows: Rows,
+impl<T: Sized + 'static> Rows for Vec<T> {
+    fn len(&self) -> usize {
+        self.as_slice().len()
+    }
+}
+
+/// Elements, and the texts they point to.
+struct List {
+    rows: Box<dyn Rows>,
     #[expect(dead_code, reason = "the elements point into them")]
     texts: Texts,
 }
@@ -269,65 +273,46 @@ static LISTS: Table<Box<List>> = Table::new(4, "list");
 ///
 /// # Errors
 /// With more lists than anybody can hold.
-pub fn handle(rows: Rows, texts: Texts) -> Result<*mut spanlog_list> {
-    LISTS.put(Box::new(List { rows, texts }))
+pub fn handle<T: Sized + 'static>(rows: Vec<T>, texts: Texts) -> Result<*mut spanlog_list> {
+    LISTS.put(Box::new(List { rows: Box::new(rows), texts }))
 }
 
-impl List {
-    fn len(&self) -> usize {
-        match &self.rows {
-            Rows::Disks(rows) => rows.len(),
-            Rows::Segments(rows) => rows.len(),
-            Rows::Queues(rows) => rows.len(),
-            Rows::Fates(rows) => rows.len(),
-            Rows::Dropped(rows) => rows.len(),
-            Rows::Ranges(rows) => rows.len(),
-            Rows::Findings(rows) => rows.len(),
-        }
-    }
-}
-
-/// A kind of element.
-trait Row: Sized {
-    fn rows(rows: &Rows) -> Option<&[Self]>;
-}
-
-/// Declares a kind of element; each is numbers and pointers, without padding.
+/// Declares kinds of elements; each is numbers and pointers, without padding.
 macro_rules! rows {
-    ($($type:ty: $kind:ident),* $(,)?) => {
+    ($($type:ty),* $(,)?) => {
         $(
             // SAFETY: numbers and pointers; a `reserved` stands where padding would be.
-            unsafe impl Sized for $type {
+            unsafe impl $crate::input::Sized for $type {
                 const NAME: &'static str = stringify!($type);
                 const LEAST_BYTES: usize = size_of::<Self>();
-            }
-
-            impl Row for $type {
-                fn rows(rows: &Rows) -> Option<&[Self]> {
-                    match rows {
-                        Rows::$kind(rows) => Some(rows),
-                        _ => None,
-                    }
-                }
             }
         )*
     };
 }
+pub(crate) use rows;
 
 rows! {
-    spanlog_disk: Disks,
-    spanlog_segment: Segments,
-    spanlog_queue_info: Queues,
-    spanlog_fate: Fates,
-    spanlog_dropped: Dropped,
-    spanlog_range: Ranges,
-    spanlog_finding: Findings,
+    spanlog_disk, spanlog_segment, spanlog_queue_info, spanlog_fate, spanlog_dropped, spanlog_range,
+    spanlog_finding,
+}
+
+/// A range that is reported with its reason.
+pub fn range(damage: &Damaged, kind: spanlog_range_kind, texts: &mut Texts) -> spanlog_range {
+    spanlog_range {
+        struct_size: size_of::<spanlog_range>(),
+        path: texts.keep(damage.path.as_os_str().as_bytes()),
+        reason: texts.keep(damage.reason.as_bytes()),
+        from: damage.range.start,
+        to: damage.range.end,
+        kind: kind as i32,
+        reserved: 0,
+    }
 }
 
 /// Number of elements; 0 for NULL or a list that was freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn spanlog_list_count(list: *const spanlog_list) -> usize {
-    calm(0, || Some(LISTS.get(list).ok()?.len()))
+    calm(0, || Some(LISTS.get(list).ok()?.rows.len()))
 }
 
 /// Frees a list. NULL, and one that was freed before, are passed over.
@@ -340,7 +325,7 @@ pub extern "C" fn spanlog_list_free(list: *mut spanlog_list) {
 ///
 /// # Safety
 /// `row` is NULL or as long as it says; `error` is NULL or can be written.
-unsafe fn element<T: Row>(
+pub unsafe fn element<T: Sized + 'static>(
     list: *const spanlog_list,
     at: usize,
     row: *mut T,
@@ -351,7 +336,8 @@ unsafe fn element<T: Row>(
         unsafe { check_sized(row) }?;
         let list = LISTS.get(list)?;
         let other = || invalid(format!("the list has no elements of type {}", T::NAME));
-        let Some(found) = T::rows(&list.rows).ok_or_else(other)?.get(at) else {
+        let rows: &dyn Any = list.rows.as_ref();
+        let Some(found) = rows.downcast_ref::<Vec<T>>().ok_or_else(other)?.get(at) else {
             return Ok(spanlog_status::End);
         };
         // SAFETY: the caller promises it.
@@ -438,7 +424,8 @@ pub unsafe extern "C" fn spanlog_list_dropped(
     unsafe { element(list, at, dropped, error) }
 }
 
-/// Element `at` of a list of spanlog_store_ranges(), from 0. SPANLOG_STATUS_END behind the last.
+/// Element `at` of a list of spanlog_store_ranges() or spanlog_queue_verify(), from 0.
+/// SPANLOG_STATUS_END behind the last.
 ///
 /// # Safety
 /// `range` is as long as it says; `error` is NULL or can be written.
@@ -453,8 +440,8 @@ pub unsafe extern "C" fn spanlog_list_range(
     unsafe { element(list, at, range, error) }
 }
 
-/// Element `at` of a list of spanlog_verification_findings(), from 0. SPANLOG_STATUS_END behind
-/// the last.
+/// Element `at` of a list of spanlog_verification_findings() or spanlog_repair_beyond(), from 0.
+/// SPANLOG_STATUS_END behind the last.
 ///
 /// # Safety
 /// `finding` is as long as it says; `error` is NULL or can be written.

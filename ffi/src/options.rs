@@ -243,7 +243,7 @@ pub const ROLES: [(i32, Role); 3] = [
     (spanlog_role::ReadOnly as i32, Role::ReadOnly),
 ];
 
-const PLACEMENTS: [(i32, Placement); 3] = [
+pub const PLACEMENTS: [(i32, Placement); 3] = [
     (spanlog_placement::Rocketmq as i32, Placement::Rocketmq),
     (spanlog_placement::FreeSpace as i32, Placement::FreeSpace),
     (spanlog_placement::Hash as i32, Placement::Hash),
@@ -260,11 +260,11 @@ const ON_DAMAGE: [(i32, OnDamage); 3] = [
     (spanlog_on_damage::Cut as i32, OnDamage::Cut),
 ];
 
-const SWITCHES: [(i32, bool); 2] =
+pub const SWITCHES: [(i32, bool); 2] =
     [(spanlog_switch::On as i32, true), (spanlog_switch::Off as i32, false)];
 
 /// Puts what was chosen in place of a default.
-fn choose<T: Copy>(field: &mut T, given: i32, name: &str, choices: &[(i32, T)]) -> Result<()> {
+pub fn choose<T: Copy>(field: &mut T, given: i32, name: &str, choices: &[(i32, T)]) -> Result<()> {
     if let Some(value) = choice(given, name, choices)? {
         *field = value;
     }
@@ -272,7 +272,7 @@ fn choose<T: Copy>(field: &mut T, given: i32, name: &str, choices: &[(i32, T)]) 
 }
 
 /// Puts a number in place of a default.
-fn count(field: &mut u64, given: u64) {
+pub fn count(field: &mut u64, given: u64) {
     match given {
         0 => {}
         ZERO => *field = 0,
@@ -290,15 +290,8 @@ pub unsafe fn options(given: *const spanlog_options) -> Result<Options> {
     let Some(given) = (unsafe { sized_or_none(given) })? else { return Ok(options) };
     let given = given.as_ref();
     check_reserved(spanlog_options::NAME, given.reserved)?;
-    for at in 0..given.directory_count {
-        if given.directories.is_null() {
-            return Err(invalid("directories is NULL, although it has elements"));
-        }
-        // SAFETY: the caller promises that there are so many.
-        let row = unsafe { element(given.directories, at) }?;
-        // SAFETY: as above.
-        options.directories.push(unsafe { directory(row) }?);
-    }
+    // SAFETY: the caller promises it.
+    options.directories = unsafe { directories(given.directories, given.directory_count) }?;
     // SAFETY: as above.
     if let Some(marks) = unsafe { thresholds(given.thresholds) }? {
         options.thresholds = marks;
@@ -314,6 +307,27 @@ pub unsafe fn options(given: *const spanlog_options) -> Result<Options> {
     set_numbers(&mut options, given)?;
     set_choices(&mut options, given)?;
     Ok(options)
+}
+
+/// Directories.
+///
+/// # Safety
+/// `first` is NULL or the first of so many, all as long as it says.
+pub unsafe fn directories(
+    first: *const spanlog_directory_options,
+    count: usize,
+) -> Result<Vec<DirectoryOptions>> {
+    if first.is_null() && count > 0 {
+        return Err(invalid("directories is NULL, although it has elements"));
+    }
+    let mut directories = Vec::new();
+    for at in 0..count {
+        // SAFETY: the caller promises that there are so many.
+        let row = unsafe { element(first, at) }?;
+        // SAFETY: as above.
+        directories.push(unsafe { directory(row) }?);
+    }
+    Ok(directories)
 }
 
 /// An element of an array whose elements say how long they are; all are as long as the first.
@@ -408,7 +422,7 @@ pub unsafe fn host(given: *const c_char, name: &str) -> Result<Option<SocketAddr
 ///
 /// # Safety
 /// `given` is NULL or as much of it can be read as it says.
-unsafe fn thresholds(given: *const spanlog_thresholds) -> Result<Option<Thresholds>> {
+pub unsafe fn thresholds(given: *const spanlog_thresholds) -> Result<Option<Thresholds>> {
     // SAFETY: the caller promises it.
     let Some(given) = (unsafe { sized_or_none(given) })? else { return Ok(None) };
     let default = Thresholds::default();

@@ -9,7 +9,7 @@ use crate::error::spanlog_error;
 use crate::guard::done;
 use crate::input::Sized;
 use crate::list::{
-    self, Rows, Texts, spanlog_disk, spanlog_dropped, spanlog_fate, spanlog_list, spanlog_pressure,
+    self, Texts, spanlog_disk, spanlog_dropped, spanlog_fate, spanlog_list, spanlog_pressure,
     spanlog_queue_info, spanlog_range, spanlog_range_kind, spanlog_reason, spanlog_segment,
 };
 use crate::options::spanlog_role;
@@ -189,11 +189,11 @@ pub unsafe extern "C" fn spanlog_store_recovery(
 ///
 /// # Safety
 /// `list` and `error` are NULL or can be written.
-unsafe fn listed(
+pub unsafe fn listed<T: Sized + 'static>(
     store: *mut spanlog_store,
     list: *mut *mut spanlog_list,
     error: *mut *mut spanlog_error,
-    look: impl FnOnce(&Open, &mut Texts) -> Result<Rows>,
+    look: impl FnOnce(&Open, &mut Texts) -> Result<Vec<T>>,
 ) -> spanlog_status {
     let body = || {
         let out = place(list, "list")?;
@@ -225,7 +225,7 @@ pub unsafe extern "C" fn spanlog_store_disks(
 ) -> spanlog_status {
     let look = |open: &Open, texts: &mut Texts| {
         let disks = open.store().disks()?;
-        Ok(Rows::Disks(disks.iter().map(|report| disk(report, texts)).collect()))
+        Ok(disks.iter().map(|report| disk(report, texts)).collect())
     };
     // SAFETY: the caller promises it.
     unsafe { listed(store, list, error, look) }
@@ -294,7 +294,7 @@ pub unsafe extern "C" fn spanlog_store_segments(
             held: flag(report.held),
             dropped: flag(report.dropped),
         };
-        Ok(Rows::Segments(open.store().segments().iter().map(row).collect()))
+        Ok(open.store().segments().iter().map(row).collect())
     };
     // SAFETY: the caller promises it.
     unsafe { listed(store, list, error, look) }
@@ -319,7 +319,7 @@ pub unsafe extern "C" fn spanlog_store_queues(
             queue: report.queue,
             reserved: 0,
         };
-        Ok(Rows::Queues(open.store().queues().iter().map(row).collect()))
+        Ok(open.store().queues().iter().map(row).collect())
     };
     // SAFETY: the caller promises it.
     unsafe { listed(store, list, error, look) }
@@ -346,7 +346,7 @@ pub unsafe extern "C" fn spanlog_store_plan_clean(
             reason: reason(&fate.reason) as i32,
             drops: flag(fate.reason.drops()),
         };
-        Ok(Rows::Fates(open.store().plan_clean(manual != 0)?.fates.iter().map(row).collect()))
+        Ok(open.store().plan_clean(manual != 0)?.fates.iter().map(row).collect())
     };
     // SAFETY: the caller promises it.
     unsafe { listed(store, list, error, look) }
@@ -386,7 +386,7 @@ pub unsafe extern "C" fn spanlog_store_dropped(
             base: dropped.base.get(),
             at_ms: dropped.at_ms,
         };
-        Ok(Rows::Dropped(open.store().dropped().iter().map(row).collect()))
+        Ok(open.store().dropped().iter().map(row).collect())
     };
     // SAFETY: the caller promises it.
     unsafe { listed(store, list, error, look) }
@@ -402,7 +402,7 @@ pub unsafe extern "C" fn spanlog_store_ranges(
     list: *mut *mut spanlog_list,
     error: *mut *mut spanlog_error,
 ) -> spanlog_status {
-    let look = |open: &Open, texts: &mut Texts| Ok(Rows::Ranges(ranges(open, texts)));
+    let look = |open: &Open, texts: &mut Texts| Ok(ranges(open, texts));
     // SAFETY: the caller promises it.
     unsafe { listed(store, list, error, look) }
 }
@@ -411,18 +411,8 @@ fn ranges(open: &Open, texts: &mut Texts) -> Vec<spanlog_range> {
     let found = open.store().recovery();
     let torn = found.torn_tail.iter().map(|torn| (spanlog_range_kind::Torn, torn));
     let skipped = found.skipped.iter().map(|damage| (spanlog_range_kind::Skipped, damage));
-    let mut rows: Vec<_> = torn
-        .chain(skipped)
-        .map(|(kind, damage)| spanlog_range {
-            struct_size: size_of::<spanlog_range>(),
-            path: keep_path(texts, &damage.path),
-            reason: texts.keep(damage.reason.as_bytes()),
-            from: damage.range.start,
-            to: damage.range.end,
-            kind: kind as i32,
-            reserved: 0,
-        })
-        .collect();
+    let mut rows: Vec<_> =
+        torn.chain(skipped).map(|(kind, damage)| list::range(damage, kind, texts)).collect();
     rows.extend(found.offline.iter().map(|range| spanlog_range {
         struct_size: size_of::<spanlog_range>(),
         path: std::ptr::null(),

@@ -223,6 +223,15 @@ const TASKS: [(i32, Task); 6] = [
     (spanlog_task::Prepare as i32, Task::Prepare),
 ];
 
+/// When background work wants to run again, as C is told.
+pub fn next_ms(next: engine::Next) -> i64 {
+    match next {
+        engine::Next::Again | engine::Next::Soon => 0,
+        engine::Next::At(time_ms) => time_ms,
+        engine::Next::Idle => i64::MAX,
+    }
+}
+
 /// Runs one piece of background work now, a spanlog_task. When it wants to run again is written to
 /// `next_ms` unless that is NULL: 0 for at once, a time in ms since 1970, or INT64_MAX for when
 /// there is something to do again. SPANLOG_STATUS_INVALID in a store with threads of its own.
@@ -239,12 +248,7 @@ pub unsafe extern "C" fn spanlog_store_run(
     let body = || {
         let open = self::store(store)?;
         let task = choice(task, "task", &TASKS)?.ok_or_else(|| invalid("task is 0"))?;
-        let next = open.change(|store| store.run(task))?;
-        let next = match next {
-            engine::Next::Again | engine::Next::Soon => 0,
-            engine::Next::At(time_ms) => time_ms,
-            engine::Next::Idle => i64::MAX,
-        };
+        let next = self::next_ms(open.change(|store| store.run(task))?);
         // SAFETY: the caller promises it.
         unsafe { put(next_ms, next) };
         Ok(spanlog_status::Ok)

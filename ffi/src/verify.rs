@@ -10,7 +10,7 @@ use crate::error::spanlog_error;
 use crate::guard::{answer, calm, done};
 use crate::handle::Table;
 use crate::input::{Sized, path};
-use crate::list::{self, Rows, Texts, spanlog_finding, spanlog_list};
+use crate::list::{self, Texts, spanlog_finding, spanlog_list};
 use crate::options::spanlog_options;
 use crate::output::{check_sized, flag, place, put, put_sized};
 use crate::status::spanlog_status;
@@ -23,6 +23,15 @@ pub struct spanlog_verification {
 }
 
 static VERIFICATIONS: Table<Box<Mutex<Verification>>> = Table::new(6, "verification");
+
+/// Asks a verification, once it is its turn.
+pub fn verification<T>(
+    handle: *const spanlog_verification,
+    ask: impl FnOnce(&Verification) -> engine::Result<T>,
+) -> engine::Result<T> {
+    let held = VERIFICATIONS.get_own(handle)?;
+    ask(&at_work(&held))
+}
 
 /// Waits for its turn.
 fn at_work(verification: &Mutex<Verification>) -> MutexGuard<'_, Verification> {
@@ -268,8 +277,9 @@ pub unsafe extern "C" fn spanlog_verification_findings(
         let out = place(list, "list")?;
         let held = VERIFICATIONS.get_own(verification)?;
         let mut texts = Texts::default();
-        let rows = at_work(&held).findings().iter().map(|found| row(found, &mut texts)).collect();
-        let handle = list::handle(Rows::Findings(rows), texts)?;
+        let rows =
+            at_work(&held).findings().iter().map(|found| finding(found, &mut texts)).collect();
+        let handle = list::handle::<spanlog_finding>(rows, texts)?;
         // SAFETY: the caller promises that it can be written.
         unsafe { put(out, handle) };
         Ok(())
@@ -278,7 +288,7 @@ pub unsafe extern "C" fn spanlog_verification_findings(
     unsafe { done(error, body) }
 }
 
-fn row(found: &Finding, texts: &mut Texts) -> spanlog_finding {
+pub fn finding(found: &Finding, texts: &mut Texts) -> spanlog_finding {
     let range = found.range.clone().unwrap_or(0..0);
     spanlog_finding {
         struct_size: size_of::<spanlog_finding>(),

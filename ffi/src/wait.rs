@@ -29,14 +29,22 @@ fn watch(handle: *const spanlog_watch) -> Result<Arc<Watch>> {
     Ok(Arc::clone(&found))
 }
 
-/// So long that nobody sees its end, and clocks can still add it.
-const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
+/// A handle for a watch of the engine.
+///
+/// # Errors
+/// With more watches than anybody can hold.
+pub fn handle(watch: Watch) -> Result<*mut spanlog_watch> {
+    WATCHES.put(Arc::new(watch))
+}
 
-fn timeout(ms: i64) -> Duration {
+/// So long that nobody sees its end, and clocks can still add it.
+pub const FOR_EVER: Duration = Duration::from_secs(u32::MAX as u64);
+
+pub fn timeout(ms: i64) -> Duration {
     u64::try_from(ms).map_or(FOR_EVER, |ms| Duration::from_millis(ms).min(FOR_EVER))
 }
 
-fn told(told: bool) -> spanlog_status {
+pub fn told(told: bool) -> spanlog_status {
     if told { spanlog_status::Ok } else { spanlog_status::Timeout }
 }
 
@@ -111,8 +119,7 @@ pub unsafe extern "C" fn spanlog_store_watch(
             (Some(topic), Err(_)) if queue == -1 => Watched::Topic { topic },
             (Some(_), Err(_)) => return Err(invalid(format!("queue is {queue}"))),
         };
-        let made = Arc::new(open.store().watch(watched)?);
-        let handle = WATCHES.put(made)?;
+        let handle = handle(open.store().watch(watched)?)?;
         // SAFETY: the caller promises that it can be written.
         unsafe { put(out, handle) };
         Ok(())

@@ -251,4 +251,146 @@ AT(spanlog_range, to, 32);
 AT(spanlog_range, kind, 40);
 AT(spanlog_range, reserved, 44);
 
+SIZE(spanlog_cursor_options, 64);
+AT(spanlog_cursor_options, struct_size, 0);
+AT(spanlog_cursor_options, queues, 8);
+AT(spanlog_cursor_options, queue_count, 16);
+AT(spanlog_cursor_options, visibility_ms, 24);
+AT(spanlog_cursor_options, max_pending, 32);
+AT(spanlog_cursor_options, hold_age_ms, 40);
+AT(spanlog_cursor_options, hold_bytes, 48);
+AT(spanlog_cursor_options, from_end, 56);
+AT(spanlog_cursor_options, reserved, 60);
+
+SIZE(spanlog_seek, 32);
+AT(spanlog_seek, struct_size, 0);
+AT(spanlog_seek, offset, 8);
+AT(spanlog_seek, time_ms, 16);
+AT(spanlog_seek, queue, 24);
+AT(spanlog_seek, kind, 28);
+
+SIZE(spanlog_lag, 40);
+AT(spanlog_lag, struct_size, 0);
+AT(spanlog_lag, messages, 8);
+AT(spanlog_lag, bytes, 16);
+AT(spanlog_lag, age_ms, 24);
+AT(spanlog_lag, has_age, 32);
+AT(spanlog_lag, reserved, 36);
+
+SIZE(spanlog_cursor_info, 88);
+AT(spanlog_cursor_info, struct_size, 0);
+AT(spanlog_cursor_info, topic, 8);
+AT(spanlog_cursor_info, name, 16);
+AT(spanlog_cursor_info, damage, 24);
+AT(spanlog_cursor_info, hold_age_ms, 32);
+AT(spanlog_cursor_info, hold_bytes, 40);
+AT(spanlog_cursor_info, queues, 48);
+AT(spanlog_cursor_info, lag_messages, 56);
+AT(spanlog_cursor_info, lag_bytes, 64);
+AT(spanlog_cursor_info, lag_age_ms, 72);
+AT(spanlog_cursor_info, is_open, 80);
+AT(spanlog_cursor_info, reserved, 84);
+
+SIZE(spanlog_cursor_queue, 80);
+AT(spanlog_cursor_queue, struct_size, 0);
+AT(spanlog_cursor_queue, acknowledged, 8);
+AT(spanlog_cursor_queue, committed, 16);
+AT(spanlog_cursor_queue, next, 24);
+AT(spanlog_cursor_queue, min, 32);
+AT(spanlog_cursor_queue, max, 40);
+AT(spanlog_cursor_queue, lag_messages, 48);
+AT(spanlog_cursor_queue, lag_bytes, 56);
+AT(spanlog_cursor_queue, lag_age_ms, 64);
+AT(spanlog_cursor_queue, queue, 72);
+AT(spanlog_cursor_queue, reserved, 76);
+
+SIZE(spanlog_delivered, 160);
+AT(spanlog_delivered, message, 0);
+AT(spanlog_delivered, attempt, 152);
+AT(spanlog_delivered, reserved, 156);
+
+SIZE(spanlog_overtaken, 24);
+AT(spanlog_overtaken, from, 0);
+AT(spanlog_overtaken, to, 8);
+AT(spanlog_overtaken, queue, 16);
+AT(spanlog_overtaken, reserved, 20);
+
+SIZE(spanlog_failure, 32);
+AT(spanlog_failure, text, 0);
+AT(spanlog_failure, path, 8);
+AT(spanlog_failure, offset, 16);
+AT(spanlog_failure, queue, 24);
+AT(spanlog_failure, status, 28);
+
+SIZE(spanlog_queue_options, 128);
+AT(spanlog_queue_options, struct_size, 0);
+AT(spanlog_queue_options, directories, 8);
+AT(spanlog_queue_options, directory_count, 16);
+AT(spanlog_queue_options, thresholds, 24);
+AT(spanlog_queue_options, segment_len_bytes, 32);
+AT(spanlog_queue_options, capacity_segments, 40);
+AT(spanlog_queue_options, capacity_bytes, 48);
+AT(spanlog_queue_options, max_record_bytes, 56);
+AT(spanlog_queue_options, max_in_memory_segments, 64);
+AT(spanlog_queue_options, block_ms, 72);
+AT(spanlog_queue_options, flush_interval_ms, 80);
+AT(spanlog_queue_options, flush_records, 88);
+AT(spanlog_queue_options, probe_interval_ms, 96);
+AT(spanlog_queue_options, placement, 104);
+AT(spanlog_queue_options, on_full, 108);
+AT(spanlog_queue_options, durability, 112);
+AT(spanlog_queue_options, create, 116);
+AT(spanlog_queue_options, background, 120);
+AT(spanlog_queue_options, reserved, 124);
+
+SIZE(spanlog_queue_figures, 112);
+AT(spanlog_queue_figures, struct_size, 0);
+AT(spanlog_queue_figures, start, 8);
+AT(spanlog_queue_figures, end, 16);
+AT(spanlog_queue_figures, flushed, 24);
+AT(spanlog_queue_figures, pushed, 32);
+AT(spanlog_queue_figures, records, 40);
+AT(spanlog_queue_figures, bytes, 48);
+AT(spanlog_queue_figures, dropped, 56);
+AT(spanlog_queue_figures, segment_len_bytes, 64);
+AT(spanlog_queue_figures, capacity_segments, 72);
+AT(spanlog_queue_figures, segments, 80);
+AT(spanlog_queue_figures, mapped_segments, 88);
+AT(spanlog_queue_figures, found_records, 96);
+AT(spanlog_queue_figures, was_clean, 104);
+AT(spanlog_queue_figures, was_meta_lost, 108);
+
+SIZE(spanlog_reader_info, 48);
+AT(spanlog_reader_info, struct_size, 0);
+AT(spanlog_reader_info, name, 8);
+AT(spanlog_reader_info, committed, 16);
+AT(spanlog_reader_info, reading, 24);
+AT(spanlog_reader_info, records, 32);
+AT(spanlog_reader_info, unread_bytes, 40);
+
+SIZE(spanlog_queue_verdict, 32);
+AT(spanlog_queue_verdict, struct_size, 0);
+AT(spanlog_queue_verdict, records, 8);
+AT(spanlog_queue_verdict, payload_bytes, 16);
+AT(spanlog_queue_verdict, damaged, 24);
+
+SIZE(spanlog_record, 40);
+AT(spanlog_record, payload, 0);
+AT(spanlog_record, position, 16);
+AT(spanlog_record, end, 24);
+AT(spanlog_record, number, 32);
+
+SIZE(spanlog_action, 48);
+AT(spanlog_action, struct_size, 0);
+AT(spanlog_action, text, 8);
+AT(spanlog_action, path, 16);
+AT(spanlog_action, from, 24);
+AT(spanlog_action, to, 32);
+AT(spanlog_action, kind, 40);
+AT(spanlog_action, reserved, 44);
+
+SIZE(spanlog_saved, 16);
+AT(spanlog_saved, struct_size, 0);
+AT(spanlog_saved, path, 8);
+
 int main(void) { return 0; }

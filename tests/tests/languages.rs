@@ -49,7 +49,7 @@ impl Languages {
         let own = name.rsplit("::").next().unwrap_or(name);
         match column {
             1 => ['(', '<'].iter().any(|end| self.rust.contains(&format!("pub fn {own}{end}"))),
-            2 => self.header.contains(&format!(" {name}(")),
+            2 => [' ', '*'].iter().any(|sign| self.header.contains(&format!("{sign}{name}("))),
             3 => self.python.contains(&format!("def {name}(")),
             _ => self.node.contains(&format!(" {name}(")),
         }

@@ -197,7 +197,8 @@ impl Cursor {
             self.has_some(queue, progress, now_ms)
         });
         // Begins behind the queue that was served last, so that each comes first in turn.
-        let first = queues.partition_point(|queue| Some(queue.id()) <= state.served);
+        let behind = state.served.map_or(0, |served| u64::from(served) + 1);
+        let first = queues.partition_point(|queue| u64::from(queue.id()) < behind);
         queues.rotate_left(first);
         for (at, queue) in queues.iter().enumerate() {
             let Some(share) = delivery.share(limits, queues.len() - at) else { break };

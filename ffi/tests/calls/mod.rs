@@ -56,7 +56,20 @@ pub fn functions(header: &str) -> Vec<Function> {
 }
 
 /// The kinds of handles: those types whose pointers end in a call that frees them.
-const HANDLES: [&str; 6] = ["store", "batch", "list", "error", "watch", "verification"];
+const HANDLES: [&str; 12] = [
+    "store",
+    "batch",
+    "list",
+    "error",
+    "watch",
+    "verification",
+    "cursor",
+    "delivery",
+    "queue",
+    "reader",
+    "records",
+    "repair",
+];
 
 /// The kind of handle that a function is about.
 fn receiver(function: &Function) -> Option<&'static str> {
@@ -66,7 +79,7 @@ fn receiver(function: &Function) -> Option<&'static str> {
 
 /// What a function that ends a handle says to NULL: nothing.
 fn ends_handle(function: &Function) -> bool {
-    function.name.ends_with("_free") || function.name == "spanlog_store_close"
+    function.name.ends_with("_free") || function.name.ends_with("_close")
 }
 
 /// An argument that is fine, as far as one can tell by its type.
@@ -131,11 +144,13 @@ pub fn program(header: &str, sized: &[String]) -> String {
         bodies[0] += &calls(&function, None, false, null, &mut places);
         let Some(handle) = receiver(&function) else { continue };
         let frees = ends_handle(&function);
-        let (dead, other) = (format!("dead_{handle}"), format!("(void *)other_than_{handle}"));
+        let dead = format!("dead.{handle}");
+        let other = if handle == "store" { "live.batch" } else { "live.store" };
+        let other = format!("(void *){other}");
         bodies[1] += &calls(&function, Some(&dead), true, "SPANLOG_STATUS_CLOSED", &mut places);
         bodies[2] += &calls(&function, Some(&other), true, "SPANLOG_STATUS_INVALID", &mut places);
         if !frees {
-            let live = format!("live_{handle}");
+            let live = format!("live.{handle}");
             bodies[3] += &calls(&function, Some(&live), false, "ANYTHING", &mut places);
         }
     }

@@ -117,6 +117,29 @@ Result<spanlog_status> called(Call call) {
     return status;
 }
 
+/// Goes over rows of C, giving a view of each.
+template <typename Row, typename View>
+class Iterator {
+public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = View;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const View *;
+    using reference = View;
+    explicit Iterator(const Row *at) noexcept : at_(at) {}
+    View operator*() const noexcept { return View(*at_); }
+    Iterator &operator++() noexcept { return ++at_, *this; }
+    Iterator operator++(int) noexcept { return Iterator(at_++); }
+    bool operator==(const Iterator &other) const noexcept { return at_ == other.at_; }
+    bool operator!=(const Iterator &other) const noexcept { return at_ != other.at_; }
+
+private:
+    const Row *at_;
+};
+
+inline void close_cursor(spanlog_cursor *cursor) noexcept { (void)spanlog_cursor_close(cursor, nullptr); }
+inline void close_queue(spanlog_queue *queue) noexcept { (void)spanlog_queue_close(queue, nullptr); }
+
 inline std::string_view view(spanlog_bytes bytes) noexcept { return {bytes.data, bytes.len}; }
 
 }  // namespace detail
@@ -204,24 +227,7 @@ public:
         (void)spanlog_batch_get_info(batch, &info_, nullptr);
     }
 
-    /// Goes over the messages.
-    class Iterator {
-    public:
-        using iterator_category = std::input_iterator_tag;
-        using value_type = MessageView;
-        using difference_type = std::ptrdiff_t;
-        using pointer = const MessageView *;
-        using reference = MessageView;
-        explicit Iterator(const spanlog_message_view *at) noexcept : at_(at) {}
-        MessageView operator*() const noexcept { return MessageView(*at_); }
-        Iterator &operator++() noexcept { return ++at_, *this; }
-        Iterator operator++(int) noexcept { return Iterator(at_++); }
-        bool operator==(const Iterator &other) const noexcept { return at_ == other.at_; }
-        bool operator!=(const Iterator &other) const noexcept { return at_ != other.at_; }
-
-    private:
-        const spanlog_message_view *at_;
-    };
+    using Iterator = detail::Iterator<spanlog_message_view, MessageView>;
 
     Iterator begin() const noexcept { return Iterator(messages_); }
     Iterator end() const noexcept { return Iterator(messages_ + count_); }
@@ -322,6 +328,125 @@ struct Disk {
     std::string path;
     std::optional<std::string> offline;
     spanlog_disk raw;
+};
+
+/// A message that a cursor delivered. It refers to the delivery's bytes.
+class Delivered : public MessageView {
+public:
+    explicit Delivered(const spanlog_delivered &raw) noexcept
+        : MessageView(raw.message), attempt_(raw.attempt) {}
+    /// How often it was delivered, from 1.
+    std::uint32_t attempt() const noexcept { return attempt_; }
+
+private:
+    std::uint32_t attempt_;
+};
+
+/// What one poll of a cursor gave, with its bytes; empty if nothing came. It may outlive the store.
+class Delivery {
+public:
+    /// Takes a delivery of C over.
+    explicit Delivery(spanlog_delivery *delivery) noexcept : delivery_(delivery) {
+        messages_ = spanlog_delivery_messages(delivery, &count_);
+    }
+
+    using Iterator = detail::Iterator<spanlog_delivered, Delivered>;
+    Iterator begin() const noexcept { return Iterator(messages_); }
+    Iterator end() const noexcept { return Iterator(messages_ + count_); }
+    std::size_t size() const noexcept { return count_; }
+    bool empty() const noexcept { return count_ == 0; }
+    /// What retention took from the cursor before it came to it: told once.
+    std::vector<spanlog_overtaken> overtaken() const {
+        std::size_t count = 0;
+        const spanlog_overtaken *rows = spanlog_delivery_overtaken(delivery_.get(), &count);
+        return std::vector<spanlog_overtaken>(rows, rows + count);
+    }
+    /// What could not be read while the rest could; texts belong to the delivery.
+    std::vector<spanlog_failure> failures() const {
+        std::size_t count = 0;
+        const spanlog_failure *rows = spanlog_delivery_failures(delivery_.get(), &count);
+        return std::vector<spanlog_failure>(rows, rows + count);
+    }
+
+private:
+    detail::Owned<spanlog_delivery, spanlog_delivery_free> delivery_;
+    const spanlog_delivered *messages_ = nullptr;
+    std::size_t count_ = 0;
+};
+
+/// A named consumer of a topic. Destroying it commits; Cursor::close tells what went wrong.
+class Cursor {
+public:
+    /// Takes a cursor of C over.
+    explicit Cursor(spanlog_cursor *cursor) noexcept : cursor_(cursor) {}
+
+    /// Messages that are due again, then new ones; waits for one so long, for ever if negative.
+    Delivery poll(std::chrono::milliseconds timeout, std::uint64_t max_messages = 256) {
+        return try_poll(timeout, max_messages).value();
+    }
+    /// As poll(), without an exception.
+    Result<Delivery> try_poll(std::chrono::milliseconds timeout, std::uint64_t max_messages = 256) {
+        spanlog_read_options options = SPANLOG_READ_OPTIONS_INIT;
+        options.max_messages = max_messages == 0 ? SPANLOG_ZERO : max_messages;
+        spanlog_delivery *delivery = nullptr;
+        auto outcome = detail::called([&](auto error) {
+            return spanlog_cursor_poll(cursor_.get(), &options, timeout.count(), &delivery, error);
+        });
+        if (!outcome) return outcome.error();
+        return Delivery(delivery);
+    }
+    /// Acknowledges a message that was delivered, in any order.
+    void ack(const MessageView &message) { ack(message.queue(), message.queue_offset()); }
+    /// Acknowledges the message of a queue at an offset.
+    void ack(std::uint32_t queue, std::uint64_t offset) {
+        detail::called([&](auto error) {
+            return spanlog_cursor_ack(cursor_.get(), queue, offset, error);
+        }).value();
+    }
+    /// Acknowledges every message of a queue below `end`.
+    void ack_up_to(std::uint32_t queue, std::uint64_t end) {
+        detail::called([&](auto error) {
+            return spanlog_cursor_ack_up_to(cursor_.get(), queue, end, error);
+        }).value();
+    }
+    /// Makes what was acknowledged so far durable.
+    void commit() {
+        detail::called([&](auto error) {
+            return spanlog_cursor_commit(cursor_.get(), error);
+        }).value();
+    }
+    /// Goes on elsewhere.
+    void seek(const spanlog_seek &to) {
+        detail::called([&](auto error) {
+            return spanlog_cursor_seek(cursor_.get(), &to, error);
+        }).value();
+    }
+    /// What is not acknowledged.
+    spanlog_lag lag() const {
+        spanlog_lag lag = SPANLOG_LAG_INIT;
+        detail::called([&](auto error) {
+            return spanlog_cursor_lag(cursor_.get(), &lag, error);
+        }).value();
+        return lag;
+    }
+    /// A watch over its topic.
+    Watch watch() const {
+        spanlog_watch *watch = nullptr;
+        detail::called([&](auto error) {
+            return spanlog_cursor_watch(cursor_.get(), &watch, error);
+        }).value();
+        return Watch(watch);
+    }
+    /// Commits and lets others open the cursor.
+    void close() {
+        spanlog_cursor *cursor = cursor_.release();
+        detail::called([&](auto error) { return spanlog_cursor_close(cursor, error); }).value();
+    }
+    /// The handle of C, for what this class does not offer.
+    spanlog_cursor *raw() const noexcept { return cursor_.get(); }
+
+private:
+    detail::Owned<spanlog_cursor, detail::close_cursor> cursor_;
 };
 
 /// An open store. Destroying it closes it; Store::close tells what went wrong.
@@ -440,6 +565,17 @@ public:
         return Watch(watch);
     }
 
+    /// Opens the cursor of that name, or makes it.
+    Cursor cursor(const std::string &name, const std::string &topic,
+                  const spanlog_cursor_options &options = SPANLOG_CURSOR_OPTIONS_INIT) {
+        spanlog_cursor *cursor = nullptr;
+        call([&](auto error) {
+            return spanlog_store_cursor(store_.get(), name.c_str(), topic.c_str(), &options,
+                                        &cursor, error);
+        });
+        return Cursor(cursor);
+    }
+
     /// Returns once everything appended so far is durable.
     void flush() {
         call([&](auto error) { return spanlog_store_flush(store_.get(), error); });
@@ -508,6 +644,189 @@ private:
     }
 
     detail::Owned<spanlog_store, detail::close_store> store_;
+};
+
+/// A record of a queue. It refers to the bytes of the records that it was popped with.
+class Record {
+public:
+    explicit Record(const spanlog_record &raw) noexcept : raw_(&raw) {}
+    std::string_view payload() const noexcept { return detail::view(raw_->payload); }
+    std::uint64_t position() const noexcept { return raw_->position; }
+    /// Committing up to there commits it.
+    std::uint64_t end() const noexcept { return raw_->end; }
+    /// How many records were pushed before it.
+    std::uint64_t number() const noexcept { return raw_->number; }
+
+private:
+    const spanlog_record *raw_;
+};
+
+/// Records that one call popped, with their bytes; empty if none came. It may outlive the queue.
+class Records {
+public:
+    /// Takes records of C over.
+    explicit Records(spanlog_records *records) noexcept : records_(records) {
+        rows_ = spanlog_records_all(records, &count_);
+    }
+
+    using Iterator = detail::Iterator<spanlog_record, Record>;
+    Iterator begin() const noexcept { return Iterator(rows_); }
+    Iterator end() const noexcept { return Iterator(rows_ + count_); }
+    std::size_t size() const noexcept { return count_; }
+    bool empty() const noexcept { return count_ == 0; }
+    Record operator[](std::size_t at) const noexcept { return Record(rows_[at]); }
+
+private:
+    detail::Owned<spanlog_records, spanlog_records_free> records_;
+    const spanlog_record *rows_ = nullptr;
+    std::size_t count_ = 0;
+};
+
+/// A named reader of a queue. Destroying it changes nothing of the reader.
+class QueueReader {
+public:
+    /// Takes a reader of C over.
+    explicit QueueReader(spanlog_reader *reader) noexcept : reader_(reader) {}
+
+    /// Pops at least one record and at most so many; waits for one so long, for ever if negative.
+    Records pop(std::chrono::milliseconds timeout, std::size_t max_records = 256) {
+        return try_pop(timeout, max_records).value();
+    }
+    /// As pop(), without an exception.
+    Result<Records> try_pop(std::chrono::milliseconds timeout, std::size_t max_records = 256) {
+        spanlog_records *records = nullptr;
+        auto outcome = detail::called([&](auto error) {
+            return spanlog_reader_pop(reader_.get(), max_records, 0, timeout.count(), &records,
+                                      error);
+        });
+        if (!outcome) return outcome.error();
+        return Records(records);
+    }
+    /// The next record, which stays the next; empty if there is none.
+    Records peek() {
+        spanlog_records *records = nullptr;
+        detail::called([&](auto error) {
+            return spanlog_reader_peek(reader_.get(), &records, error);
+        }).value();
+        return Records(records);
+    }
+    /// Everything before `end` is done: where a popped record ends.
+    void commit(std::uint64_t end) {
+        detail::called([&](auto error) {
+            return spanlog_reader_commit(reader_.get(), end, error);
+        }).value();
+    }
+    /// Goes back to the first record that is not committed.
+    void rewind() {
+        detail::called([&](auto error) {
+            return spanlog_reader_rewind(reader_.get(), error);
+        }).value();
+    }
+    /// How many records wait to be popped.
+    std::uint64_t backlog() const {
+        std::uint64_t records = 0;
+        detail::called([&](auto error) {
+            return spanlog_reader_backlog(reader_.get(), &records, nullptr, error);
+        }).value();
+        return records;
+    }
+    /// The descriptor to poll.
+    int event_fd() {
+        std::int32_t fd = -1;
+        detail::called([&](auto error) {
+            return spanlog_reader_event_fd(reader_.get(), &fd, error);
+        }).value();
+        return fd;
+    }
+    /// Lets the descriptor wait for records behind what was popped.
+    void clear_event() {
+        detail::called([&](auto error) {
+            return spanlog_reader_clear_event(reader_.get(), error);
+        }).value();
+    }
+
+private:
+    detail::Owned<spanlog_reader, spanlog_reader_free> reader_;
+};
+
+/// A persistent queue with a fixed budget of memory and disk. Destroying it closes it;
+/// Queue::close tells what went wrong.
+class Queue {
+public:
+    /// Opens the queue at `root`, or makes one.
+    explicit Queue(const std::string &root,
+                   const spanlog_queue_options &options = SPANLOG_QUEUE_OPTIONS_INIT)
+        : Queue(try_open(root, options).value()) {}
+    /// As the constructor, without an exception.
+    static Result<Queue> try_open(
+        const std::string &root, const spanlog_queue_options &options = SPANLOG_QUEUE_OPTIONS_INIT) {
+        spanlog_queue *queue = nullptr;
+        auto outcome = detail::called([&](auto error) {
+            return spanlog_queue_open(root.c_str(), &options, &queue, error);
+        });
+        if (!outcome) return outcome.error();
+        return Queue(queue);
+    }
+
+    /// Pushes one record; where it ends.
+    std::uint64_t push(std::string_view payload) { return try_push(payload).value(); }
+    /// As push(), without an exception.
+    Result<std::uint64_t> try_push(std::string_view payload) {
+        std::uint64_t end = 0;
+        auto outcome = detail::called([&](auto error) {
+            return spanlog_queue_push(queue_.get(), payload.data(), payload.size(), &end, error);
+        });
+        if (!outcome) return outcome.error();
+        return end;
+    }
+    /// Pushes several records, all or none; where the last one ends.
+    std::uint64_t push(const std::vector<std::string_view> &payloads) {
+        std::vector<spanlog_bytes> raw;
+        for (std::string_view payload : payloads) raw.push_back({payload.data(), payload.size()});
+        std::uint64_t end = 0;
+        detail::called([&](auto error) {
+            return spanlog_queue_push_many(queue_.get(), raw.data(), raw.size(), &end, error);
+        }).value();
+        return end;
+    }
+    /// The reader of that name, made where there is none.
+    QueueReader reader(const std::string &name = "default") {
+        spanlog_reader *reader = nullptr;
+        detail::called([&](auto error) {
+            return spanlog_queue_reader(queue_.get(), name.c_str(), &reader, error);
+        }).value();
+        return QueueReader(reader);
+    }
+    /// Takes a reader off: it holds no space any more.
+    void remove_reader(const std::string &name) {
+        detail::called([&](auto error) {
+            return spanlog_queue_remove_reader(queue_.get(), name.c_str(), error);
+        }).value();
+    }
+    /// Returns once everything pushed and committed so far is durable.
+    void flush() {
+        detail::called([&](auto error) { return spanlog_queue_flush(queue_.get(), error); }).value();
+    }
+    /// The queue in numbers.
+    spanlog_queue_figures stat() const {
+        spanlog_queue_figures figures = SPANLOG_QUEUE_FIGURES_INIT;
+        detail::called([&](auto error) {
+            return spanlog_queue_stat(queue_.get(), &figures, error);
+        }).value();
+        return figures;
+    }
+    /// Closes the queue; throws what kept it from closing cleanly.
+    void close() {
+        spanlog_queue *queue = queue_.release();
+        detail::called([&](auto error) { return spanlog_queue_close(queue, error); }).value();
+    }
+    /// The handle of C, for what this class does not offer.
+    spanlog_queue *raw() const noexcept { return queue_.get(); }
+
+private:
+    explicit Queue(spanlog_queue *queue) noexcept : queue_(queue) {}
+
+    detail::Owned<spanlog_queue, detail::close_queue> queue_;
 };
 
 }  // namespace spanlog

@@ -191,6 +191,16 @@ tails() {
         [ "$(cat "$work/said")" = $'one\ntwo' ]
 }
 
+# Lines go through a queue that outlives the process.
+works() {
+    example work_queue cpp || return 1
+    local folder
+    folder=$(fresh folder)
+    printf 'one\ntwo\n' | "$work/work_queue" "$folder/q" >"$work/said" || return 1
+    printf 'three\n' | "$work/work_queue" "$folder/q" >>"$work/said" || return 1
+    [ "$(cat "$work/said")" = $'done 0: one\ndone 1: two\ndone 3: three' ]
+}
+
 # Lines from two clients, one of them without an end, are there after SIGTERM.
 collects() {
     example line_collector || return 1
@@ -240,6 +250,7 @@ check "example many_disks" says many_disks 'shared: 75 % used, pressure 3, no ne
 check "example tail" tails
 check "example line_collector" collects
 check "example quickstart in C++" says quickstart '^1: coffee$' cpp
+check "example work_queue in C++" works
 
 [ $failed -eq 0 ] && verdict=ok || verdict=FAILED
 echo "test result: $verdict. $passed passed; $failed failed; $ignored ignored"

@@ -90,11 +90,79 @@ static void a_watch_wakes_a_thread_and_a_descriptor(const std::string &folder) {
     closer.join();
 }
 
+static void a_cursor_commits_when_it_goes(const std::string &folder) {
+    spanlog::Store store(folder + "/cursor");
+    store.append({"orders", 2, "tea"});
+    store.append({"orders", 2, "milk"});
+    store.catch_up();
+    {
+        auto cursor = store.cursor("billing", "orders");
+        auto watch = cursor.watch();
+        const auto delivery = cursor.poll(std::chrono::seconds(20));
+        CHECK(delivery.size() == 2 && delivery.overtaken().empty() && delivery.failures().empty());
+        for (const auto message : delivery) {
+            CHECK(message.queue() == 2 && message.attempt() == 1);
+            if (message.body() == "tea") cursor.ack(message);
+        }
+        CHECK(cursor.lag().messages == 1);
+        CHECK(cursor.poll(std::chrono::milliseconds(0)).empty());
+        try {
+            cursor.ack(2, 9);
+            FAIL("it was never delivered");
+        } catch (const spanlog::Error &error) {
+            CHECK(error.status() == SPANLOG_STATUS_INVALID);
+        }
+    }
+    auto cursor = store.cursor("billing", "orders");
+    const auto rest = cursor.poll(std::chrono::milliseconds(0), 1);
+    CHECK(rest.size() == 1 && (*rest.begin()).body() == "milk" && (*rest.begin()).attempt() == 2);
+    cursor.ack_up_to(2, 2);
+    cursor.commit();
+    spanlog_seek start = SPANLOG_SEEK_INIT;
+    start.kind = SPANLOG_SEEK_KIND_START;
+    cursor.seek(start);
+    CHECK(cursor.lag().messages == 2);
+    store.close();
+    CHECK(cursor.try_poll(std::chrono::seconds(0)).error().status() == SPANLOG_STATUS_CLOSED);
+    cursor.close();
+}
+
+static void a_queue_gives_back_what_was_not_done(const std::string &folder) {
+    spanlog_queue_options options = SPANLOG_QUEUE_OPTIONS_INIT;
+    options.capacity_segments = 8;
+    spanlog::Queue queue(folder + "/queue", options);
+    CHECK(!spanlog::Queue::try_open(folder + "/queue", options));
+    auto reader = queue.reader();
+    pollfd ready = {reader.event_fd(), POLLIN, 0};
+    CHECK(poll(&ready, 1, 0) == 0);
+    const auto end = queue.push("tea");
+    CHECK(queue.push({"milk", "sugar"}) > end && poll(&ready, 1, 0) == 1);
+    CHECK(reader.peek()[0].payload() == "tea" && reader.backlog() == 3);
+    const auto first = reader.pop(std::chrono::seconds(20), 1);
+    CHECK(first.size() == 1 && first[0].end() == end && first[0].number() == 0);
+    CHECK(reader.pop(std::chrono::milliseconds(0)).size() == 2);
+    reader.clear_event();
+    CHECK(poll(&ready, 1, 0) == 0 && reader.peek().empty());
+    reader.commit(end);
+    reader.rewind();
+    std::string seen;
+    for (const auto record : reader.pop(std::chrono::milliseconds(0))) seen += record.payload();
+    CHECK(seen == "milksugar" && queue.stat().records == 2);
+    queue.flush();
+    queue.remove_reader("default");
+    CHECK(reader.try_pop(std::chrono::seconds(0)).error().status() == SPANLOG_STATUS_CLOSED);
+    queue.close();
+    CHECK(queue.try_push("x").error().status() == SPANLOG_STATUS_INVALID);
+    CHECK(first[0].payload() == "tea");
+}
+
 int main(int argc, char **argv) {
     if (argc != 2) FAIL("usage: %s FOLDER", argv[0]);
     a_batch_outlives_its_store(argv[1]);
     errors_come_as_exceptions_or_as_values(argv[1]);
     directories_have_marks_of_their_own(argv[1]);
     a_watch_wakes_a_thread_and_a_descriptor(argv[1]);
+    a_cursor_commits_when_it_goes(argv[1]);
+    a_queue_gives_back_what_was_not_done(argv[1]);
     return done();
 }

@@ -48,7 +48,7 @@ mod _spanlog {
     #[pymodule_export]
     use super::store::{Store, destroy, open};
     #[pymodule_export]
-    use super::verification::verify;
+    use super::verification::{RepairPlan, plan_repair, verify};
     #[pymodule_export]
     use super::watch::Watch;
 

@@ -93,6 +93,12 @@ impl Queue {
         reports::queue_stat(py, &self.0.get()?.stat())
     }
 
+    /// Reads every record that is kept and checks it. Raises nothing for damage: the ranges tell.
+    fn verify<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let queue = self.0.get()?;
+        reports::queue_verification(py, &py.detach(|| queue.verify()).map_err(raised)?)
+    }
+
     /// Closes the queue: everything is flushed and written down. Records stay valid. Closing twice
     /// is fine.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
@@ -195,6 +201,14 @@ impl QueueReader {
     fn backlog(&self) -> PyResult<(u64, u64)> {
         self.queue.get()?;
         self.reader.backlog().map_err(raised)
+    }
+
+    /// Passes over bytes that are no record, to the next whole one, and returns their range on the
+    /// line; None if the next record is whole, or there is none.
+    fn skip_damaged<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.queue.get()?;
+        let skipped = py.detach(|| self.reader.skip_damaged()).map_err(raised)?;
+        skipped.map(|range| reports::range(py, &range)).transpose()
     }
 
     /// A descriptor that is readable while there are records to pop, and once the queue was

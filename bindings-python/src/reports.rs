@@ -25,7 +25,8 @@ pub fn list<'py, T>(
     items.iter().map(|item| make(py, item)).collect()
 }
 
-fn range<'py>(py: Python<'py>, range: &Range<u64>) -> Object<'py> {
+/// `range`.
+pub fn range<'py>(py: Python<'py>, range: &Range<u64>) -> Object<'py> {
     py.import("builtins")?.getattr("range")?.call1((range.start, range.end))
 }
 
@@ -121,21 +122,51 @@ fn damaged<'py>(py: Python<'py>, damaged: &spanlog::Damaged) -> Object<'py> {
     object(py, "Damaged", fields)
 }
 
+/// `Finding`.
+pub fn finding<'py>(py: Python<'py>, found: &spanlog::Finding) -> Object<'py> {
+    let fields = (
+        found.kind.name(),
+        found.is_damage,
+        found.path.as_os_str(),
+        found.offset,
+        found.len_bytes,
+        found.range.as_ref().map(|range| self::range(py, range)).transpose()?,
+        &found.text,
+    );
+    object(py, "Finding", fields)
+}
+
+/// `RepairAction`, all of a plan.
+pub fn actions<'py>(
+    py: Python<'py>,
+    plan: &spanlog::RepairPlan,
+) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    list(py, plan.actions(), |py, action| {
+        let (path, range) = action.place();
+        let path = path.map(std::path::Path::as_os_str);
+        let range = range.map(|range| self::range(py, &range)).transpose()?;
+        object(py, "RepairAction", (action.name(), path, range, action.to_string()))
+    })
+}
+
+/// `Repaired`.
+pub fn repaired<'py>(py: Python<'py>, done: &spanlog::Repaired) -> Object<'py> {
+    let saved: Vec<_> = done.saved.iter().map(|path| path.as_os_str()).collect();
+    object(py, "Repaired", (saved, recovery(py, &done.recovery)?))
+}
+
+/// `QueueVerification`.
+pub fn queue_verification<'py>(
+    py: Python<'py>,
+    report: &spanlog::QueueVerification,
+) -> Object<'py> {
+    let damaged = list(py, &report.damaged, damaged)?;
+    object(py, "QueueVerification", (report.records, report.payload_bytes, damaged))
+}
+
 /// `Verification`.
 pub fn verification<'py>(py: Python<'py>, report: &spanlog::Verification) -> Object<'py> {
-    let finding = |found: &spanlog::Finding| {
-        let fields = (
-            found.kind.name(),
-            found.is_damage,
-            found.path.as_os_str(),
-            found.offset,
-            found.len_bytes,
-            found.range.as_ref().map(|range| self::range(py, range)).transpose()?,
-            &found.text,
-        );
-        object(py, "Finding", fields)
-    };
-    let findings: Vec<_> = report.findings().iter().map(finding).collect::<PyResult<_>>()?;
+    let findings = list(py, report.findings(), finding)?;
     let looked_at = report.range().start.get()..report.range().end.get();
     let fields = (
         report.is_sound(),

@@ -78,6 +78,32 @@ def test_damage_is_found_where_it_is(root: Path) -> None:
         spanlog.verify(root / "nowhere")
 
 
+def test_damage_is_padded_over_once_that_is_asked_for(root: Path) -> None:
+    with spanlog.open(root, **SMALL) as store:
+        store.append_many("orders", [b"first", b"second", b"third"])
+    segment = root / "commitlog" / "00000000000000000000"
+    damaged = segment.read_bytes().replace(b"second", b"sec0nd")
+    segment.write_bytes(damaged)
+    steps: list[tuple[str, int, int]] = []
+    plan = spanlog.plan_repair(root, progress=lambda *step: steps.append(step))
+    assert steps and not plan.verification.is_sound and plan.beyond == []
+    assert [action.action for action in plan.actions] == ["pad", "rebuild_queues"]
+    pad = plan.actions[0]
+    assert pad.path == str(segment) and pad.range is not None and pad.text.startswith("save ")
+    assert segment.read_bytes() == damaged, "planning changes nothing"
+    repaired = plan.apply()
+    (saved,) = repaired.saved
+    assert b"sec0nd" in Path(saved).read_bytes() and repaired.recovery.records == 3
+    with pytest.raises(spanlog.InvalidError):
+        plan.apply()
+    assert spanlog.verify(root).is_sound and spanlog.plan_repair(root).actions == []
+    with spanlog.open(root, **SMALL) as store:
+        bodies = store.read("orders").bodies()
+        assert b"first" in bodies and b"third" in bodies and b"sec0nd" not in bodies
+        with pytest.raises(spanlog.SpanlogError):
+            spanlog.plan_repair(root / "nowhere")
+
+
 def test_what_progress_raises_ends_a_verification(store: spanlog.Store) -> None:
     store.append("orders", b"x")
 

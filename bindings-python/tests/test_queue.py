@@ -87,6 +87,26 @@ def test_options_out_of_range_make_no_queue(root: Path, options: dict[str, objec
         spanlog.Queue(root, capacity=1)  # type: ignore[call-arg]
 
 
+def test_damage_is_told_and_passed_over(root: Path) -> None:
+    with spanlog.Queue(root) as queue:
+        queue.push_many([b"the first", b"the second", b"the third"])
+        found = queue.verify()
+        assert (found.is_sound, found.records, found.payload_bytes) == (True, 3, 28)
+    (file,) = (path for path in (root / "segments").iterdir() if b"the second" in path.read_bytes())
+    file.write_bytes(file.read_bytes().replace(b"the second", b"THE second"))
+    with spanlog.Queue(root) as queue:
+        found = queue.verify()
+        (damaged,) = found.damaged
+        assert (found.is_sound, found.records, damaged.path) == (False, 2, str(file))
+        reader = queue.reader()
+        assert reader.skip_damaged() is None
+        assert [record.body for record in reader.pop_many()] == [b"the first"]
+        with pytest.raises(spanlog.CorruptError):
+            reader.pop()
+        assert reader.skip_damaged() == damaged.range
+        assert [record.body for record in reader.pop_many()] == [b"the third"]
+
+
 def test_a_record_outlives_its_queue(root: Path) -> None:
     queue = spanlog.Queue(root)
     queue.push(b"stays" * 100)
@@ -106,6 +126,7 @@ CALLS: dict[str, Callable[[spanlog.Queue], object]] = {
     "reader": lambda queue: queue.reader(),
     "remove_reader": lambda queue: queue.remove_reader("default"),
     "stat": lambda queue: queue.stat(),
+    "verify": lambda queue: queue.verify(),
 }
 READER_CALLS: dict[str, Callable[[spanlog.QueueReader], object]] = {
     "backlog": lambda reader: reader.backlog(),
@@ -116,6 +137,7 @@ READER_CALLS: dict[str, Callable[[spanlog.QueueReader], object]] = {
     "pop": lambda reader: reader.pop(),
     "pop_many": lambda reader: reader.pop_many(),
     "rewind": lambda reader: reader.rewind(),
+    "skip_damaged": lambda reader: reader.skip_damaged(),
 }
 
 

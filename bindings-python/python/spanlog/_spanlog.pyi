@@ -15,11 +15,15 @@ from .reports import (
     Directory,
     DirectoryReport,
     Dropped,
+    Finding,
     Inspection,
     Lag,
     QueueReport,
     QueueStat,
+    QueueVerification,
     Recovery,
+    RepairAction,
+    Repaired,
     SegmentReport,
     Thresholds,
     Verification,
@@ -36,12 +40,14 @@ __all__ = [
     "QueueReader",
     "QueueRecord",
     "Receipt",
+    "RepairPlan",
     "Store",
     "Watch",
     "__version__",
     "_forked",
     "destroy",
     "open",
+    "plan_repair",
     "verify",
 ]
 
@@ -100,7 +106,24 @@ def verify(
     allow_offline: bool = False,
     progress: _Progress | None = None,
 ) -> Verification: ...
+def plan_repair(
+    root: _Path,
+    *,
+    paths: Iterable[_Path | Directory] | None = None,
+    allow_offline: bool = False,
+    progress: _Progress | None = None,
+) -> RepairPlan: ...
 def _forked() -> None: ...
+
+@final
+class RepairPlan:
+    @property
+    def verification(self) -> Verification: ...
+    @property
+    def actions(self) -> list[RepairAction]: ...
+    @property
+    def beyond(self) -> list[Finding]: ...
+    def apply(self) -> Repaired: ...
 
 @final
 class Draft:
@@ -402,6 +425,7 @@ class QueueReader(Iterator[QueueRecord]):
     def commit_to(self, end: int) -> None: ...
     def rewind(self) -> None: ...
     def backlog(self) -> tuple[int, int]: ...
+    def skip_damaged(self) -> range | None: ...
     def fileno(self) -> int: ...
     def clear(self) -> None: ...
     @property
@@ -437,6 +461,7 @@ class Queue:
     def remove_reader(self, name: str) -> None: ...
     def flush(self) -> None: ...
     def stat(self) -> QueueStat: ...
+    def verify(self) -> QueueVerification: ...
     def close(self) -> None: ...
     @property
     def closed(self) -> bool: ...

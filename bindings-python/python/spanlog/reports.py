@@ -213,6 +213,39 @@ class Verification:
 
 
 @dataclass(frozen=True, slots=True)
+class RepairAction:
+    """One thing that mending a store takes, with the file and the part of the log concerned."""
+
+    action: str
+    path: str | None
+    range: range | None
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """What a repair did: files with what was cut or written over, and what opening found then."""
+
+    saved: list[str]
+    recovery: Recovery
+
+
+@dataclass(frozen=True, slots=True)
+class QueueVerification:
+    """What reading all of a queue found: whole records, the bytes of their payloads, and ranges
+    that are no records."""
+
+    records: int
+    payload_bytes: int
+    damaged: list[Damaged]
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether there is no damage."""
+        return not self.damaged
+
+
+@dataclass(frozen=True, slots=True)
 class Overtaken:
     """Offsets of a queue that retention dropped before a cursor had acknowledged them; it goes on
     behind them."""

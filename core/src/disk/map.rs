@@ -295,14 +295,31 @@ impl Map {
     /// If the map is only for reading.
     #[inline]
     pub(in crate::disk) fn store_word(&self, at: u64, value: u32) {
+        self.store_words(at, [value]);
+    }
+
+    /// Stores words that follow each other, from `at` on, in their order.
+    ///
+    /// # Panics
+    /// As [`Map::store_word`].
+    #[inline]
+    pub(in crate::disk) fn store_words<const N: usize>(&self, at: u64, values: [u32; N]) {
         assert!(self.access == Access::Write, "a map for reading is not written");
+        let len = N * size_of::<AtomicU32>();
+        let place = self.base.at(within(self.len, at, len)).cast::<AtomicU32>();
+        assert!(place.is_aligned(), "words are aligned: {at}");
         let mut changes = match &self.owner {
             Owner::Heap(memory) => Some(memory.changes.lock()),
             Owner::File { .. } | Owner::Bytes(_) => None,
         };
-        self.word(at).store(value.to_be(), Ordering::Release);
+        // SAFETY: the words lie within the memory that `self` keeps and are aligned, and of a file
+        // of words there are no slices (head of the file).
+        let words = unsafe { slice::from_raw_parts(place, N) };
+        for (word, value) in words.iter().zip(values) {
+            word.store(value.to_be(), Ordering::Release);
+        }
         if let Some(changes) = &mut changes {
-            changes.touch(at..at + size_of::<u32>() as u64);
+            changes.touch(at..at + len as u64);
         }
     }
 

@@ -57,8 +57,16 @@ impl Words {
     /// As [`Words::store`].
     #[inline]
     pub fn store_double(&self, at: u64, value: u64) {
-        self.store(at, (value >> 32) as u32);
-        self.store(at + WORD_BYTES, value as u32);
+        self.store_all(at, [(value >> 32) as u32, value as u32]);
+    }
+
+    /// Stores words that follow each other, in their order: one look at where they go for all.
+    ///
+    /// # Panics
+    /// As [`Words::store`].
+    #[inline]
+    pub fn store_all<const N: usize>(&self, at: u64, values: [u32; N]) {
+        self.0.store_words(at, values);
     }
 
     /// Brings the word at `at` closer to the processor, and waits for nothing.

@@ -154,6 +154,13 @@ impl Fresh {
         self.added.store(end);
     }
 
+    /// How many pieces of something else whoever takes may do before it comes back: none while so
+    /// much waits that the ring may become full.
+    pub fn spare_pieces(&self) -> usize {
+        let ((added, _), (taken, _)) = (self.added.load(), self.taken.load());
+        if added.saturating_sub(taken) < self.most as u64 * 3 / 4 { 2 } else { 0 }
+    }
+
     /// Adds what there is to `into`, as far as one step can use it.
     pub fn take(&self, into: &mut Notes) {
         let Some(ring) = self.ring.get() else { return };

@@ -7,18 +7,15 @@ use crate::base::units::Position;
 use crate::derived::{KeyWriter, Queue, Unit, hash_record};
 use crate::error::{ErrorKind, Result};
 use crate::log::{LogReader, Piece};
-use crate::record::MessageView;
+use crate::tasks::backlog::Backlog;
 use crate::tasks::{Engine, FreshUnit, Next, Notes, Step};
 
 /// Records per step: enough to make a system call per queue cheap, few enough to keep a waiting
 /// reader short.
 const STEP_RECORDS: usize = 4096;
 
-/// Pieces of log per step while the key index catches up.
-const STEP_PIECES: usize = 64;
-
-/// How many hashes ahead the places of the key index are asked for.
-const AHEAD_HASHES: usize = 24;
+/// Pieces of records per step that go into the key index while no unit waits.
+const STEP_PIECES: usize = 16;
 
 /// A key index that could not be written is tried again after so many milliseconds.
 const RETRY_MS: u64 = 1000;
@@ -36,15 +33,16 @@ impl Step for IndexStep {
         let engine = &self.0;
         let visible = engine.log.visible().end();
         if engine.indexed.load() >= visible {
-            return Ok(Self::run_keys(engine, now_ms));
+            return Ok(Self::run_keys(engine, now_ms, STEP_PIECES));
         }
         // Through the mark's own rule, so that a caller who catches up never runs beside it.
         engine.index_to(engine.indexed.load() + 1)?;
         if engine.indexed.load() < visible {
+            Self::run_keys(engine, now_ms, engine.fresh.spare_pieces());
             return Ok(Next::Again);
         }
         // A step costs some system calls per queue: what was appended meanwhile waits for more.
-        Ok(match Self::run_keys(engine, now_ms) {
+        Ok(match Self::run_keys(engine, now_ms, STEP_PIECES) {
             Next::Idle => Next::Soon,
             other => other,
         })
@@ -62,8 +60,6 @@ impl IndexStep {
         engine.queues.publish()?;
         let reader = engine.log.reader();
         let mut indexing = engine.indexing.lock();
-        // After the reader: what it may see was noted before it was published.
-        indexing.refill(engine);
         // Retention may have had to pass by what could not be indexed for lack of room.
         let mut position = engine.indexed.load().max(reader.start());
         let (mut records, mut last) = (0, None);
@@ -81,13 +77,13 @@ impl IndexStep {
         Ok(())
     }
 
-    /// Lets the key index catch up with the queues, for a piece.
-    fn run_keys(engine: &Engine, now_ms: i64) -> Next {
+    /// Lets the key index catch up with the queues, for so many pieces.
+    fn run_keys(engine: &Engine, now_ms: i64, pieces: usize) -> Next {
         if !engine.keys.is_kept() || engine.keys.done() >= engine.indexed.load() {
             return Next::Idle;
         }
         let mut indexing = engine.indexing.lock();
-        match indexing.catch_up_keys(engine, STEP_PIECES) {
+        match indexing.catch_up_keys(engine, pieces) {
             Ok(()) => Next::Again,
             Err(error) => {
                 indexing.tell(&error);
@@ -113,6 +109,8 @@ pub struct Indexing {
     filled: Vec<usize>,
     /// Hashes of a record that was read.
     hashes: Vec<u32>,
+    /// Records on their way into the key index.
+    backlog: Backlog,
     /// What kept the key index from being written, as it was logged.
     failure: String,
 }
@@ -127,6 +125,7 @@ struct Run {
 }
 
 impl Indexing {
+    /// Takes what the appenders noted, as soon as what was taken before is used up.
     fn refill(&mut self, engine: &Engine) {
         if self.done == self.fresh.units.len() {
             self.fresh.clear();
@@ -146,6 +145,9 @@ impl Indexing {
     /// Applies the records from `position` on that are known, as far as the reader sees; nothing
     /// if the one at `position` is not.
     fn apply(&mut self, engine: &Engine, reader: &LogReader, position: Position) -> Option<Piece> {
+        self.pass(position);
+        // After the reader was made: what it may see was noted before it was published.
+        self.refill(engine);
         self.pass(position);
         let known = &self.fresh.units[self.done..];
         if known.first()?.position != position {
@@ -167,7 +169,7 @@ impl Indexing {
             self.add(engine, self.fresh.units[at]);
         }
         self.hand_over(engine);
-        self.add_keys(engine, position, count);
+        self.note_keys(engine, count);
         self.pass(last.end());
         segment.set_last_store_ms(last.store_ms);
         let last_record = Some((last.position, last.store_ms));
@@ -208,45 +210,34 @@ impl Indexing {
         }
     }
 
-    /// Adds the next `count` known records to the key index, if that is as far as `position`. What
-    /// fails is read from the log later.
-    fn add_keys(&mut self, engine: &Engine, position: Position, count: usize) {
-        let mut keys = engine.keys.writer();
-        if !engine.keys.is_kept() || keys.done() != position {
+    /// Notes the next `count` known records for the key index.
+    fn note_keys(&mut self, engine: &Engine, count: usize) {
+        if !engine.keys.is_kept() {
             return;
         }
-        let units = &self.fresh.units[self.done..self.done + count];
         let mut hashes = &self.fresh.hashes[self.done_hashes..];
-        for unit in units {
+        for unit in &self.fresh.units[self.done..self.done + count] {
             let (own, rest) = hashes.split_at(unit.hashes as usize);
-            let ahead = rest.get(AHEAD_HASHES..AHEAD_HASHES + own.len()).unwrap_or_default();
-            keys.fetch_ahead(ahead);
-            if let Err(error) = keys.add(unit.position, unit.store_ms, own) {
-                drop(keys);
-                return self.tell(&error);
-            }
+            self.backlog.note(unit.position, unit.size, unit.store_ms, own);
             hashes = rest;
         }
-        keys.advance(units.last().map_or(position, FreshUnit::end));
     }
 
     /// Applies the records of the next piece of the log.
     fn read(&mut self, engine: &Engine, position: Position) -> Result<Piece> {
-        let mut keys = engine.keys.writer();
-        let mut adding = engine.keys.is_kept() && keys.done() == position;
-        let mut failed = None;
-        let hashes = &mut self.hashes;
+        let is_kept = engine.keys.is_kept();
+        let (backlog, hashes) = (&mut self.backlog, &mut self.hashes);
+        let mut end = position;
         let piece = engine.log.walk_piece(position, &mut |view| {
             engine.queues.apply(view);
-            if adding && let Err(error) = add_record(&mut keys, view, hashes) {
-                (adding, failed) = (false, Some(error));
+            if is_kept {
+                backlog.note_view(view, hashes);
             }
+            end += u64::from(view.size());
         })?;
-        if adding {
-            keys.advance(piece.end);
+        if is_kept {
+            backlog.pass(end, piece.end);
         }
-        drop(keys);
-        failed.inspect(|error| self.tell(error));
         Ok(piece)
     }
 
@@ -258,24 +249,39 @@ impl Indexing {
         let mut keys = engine.keys.writer();
         for _ in 0..pieces {
             let position = keys.done().max(engine.log.start());
-            if position >= engine.indexed.load() {
+            let indexed = engine.indexed.load();
+            if position >= indexed {
                 break;
             }
-            let mut outcome = Ok(());
-            let hashes = &mut self.hashes;
-            let walked = engine.log.walk_piece(position, &mut |view| {
-                if outcome.is_ok() {
-                    outcome = add_record(&mut keys, view, hashes);
-                }
-            });
-            outcome?;
-            let end = match walked {
-                Ok(piece) => piece.end,
-                Err(error) => behind(engine, position, error)?,
-            };
+            if self.backlog.add(&mut keys, position, indexed)? {
+                continue;
+            }
+            let end = Self::read_keys(engine, position, &mut keys, &mut self.hashes)?;
             keys.advance(end);
         }
         Ok(())
+    }
+
+    /// Adds the keys of the next piece of the log; says where it ends.
+    fn read_keys(
+        engine: &Engine,
+        position: Position,
+        keys: &mut KeyWriter,
+        hashes: &mut Vec<u32>,
+    ) -> Result<Position> {
+        let mut outcome = Ok(());
+        let walked = engine.log.walk_piece(position, &mut |view| {
+            if outcome.is_ok() {
+                hashes.clear();
+                hash_record(view, hashes);
+                outcome = keys.add(Position::new(view.position()), view.store_ms(), hashes);
+            }
+        });
+        outcome?;
+        match walked {
+            Ok(piece) => Ok(piece.end),
+            Err(error) => behind(engine, position, error),
+        }
     }
 
     /// Logs why the key index is not written, once.
@@ -293,12 +299,6 @@ impl Run {
         engine.queues.add(&self.queue, self.first, &self.units);
         self.units.clear();
     }
-}
-
-fn add_record(keys: &mut KeyWriter, view: &MessageView<'_>, hashes: &mut Vec<u32>) -> Result<()> {
-    hashes.clear();
-    hash_record(view, hashes);
-    keys.add(Position::new(view.position()), view.store_ms(), hashes)
 }
 
 /// Where records go on behind what cannot be read. Over a hole the index is not whole: it is

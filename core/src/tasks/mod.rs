@@ -1,6 +1,7 @@
 //! Layer 5: background work as bounded steps. A step does one piece and says when to come back;
 //! threads, a waiting caller and the simulator all drive the same steps.
 
+mod backlog;
 mod checkpoint;
 mod clean;
 mod disks;

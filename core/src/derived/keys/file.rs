@@ -26,7 +26,6 @@ pub(super) const COUNT: u64 = 36;
 /// Places in an entry.
 pub(super) const HASH: u64 = 0;
 pub(super) const POSITION: u64 = 4;
-pub(super) const SECONDS: u64 = 12;
 pub(super) const PREVIOUS: u64 = 16;
 
 /// How many slots and entries every index file of a store has (RocketMQ's `maxHashSlotNum` and

@@ -16,9 +16,9 @@ use crate::disk::{Access, Disk, EntryKind};
 use crate::error::{ErrorKind, Result};
 use crate::segment::Budget;
 
-/// Bytes of log after which the index is flushed again: a flush writes pages all over the slots,
-/// and reading so much again takes some ten milliseconds.
-const SYNC_BYTES: u64 = 64 << 20;
+/// Bytes of log after which the index is flushed again: a flush writes pages all over the slots and
+/// takes the permission to write to them, and reading so much again takes some tenth of a second.
+const SYNC_BYTES: u64 = 256 << 20;
 
 /// What the index needs to know of its store.
 #[derive(Clone, Debug)]

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 
 use crate::base::units::Position;
 use crate::derived::keys::file::{
-    BEGIN, BEGIN_MS, COUNT, END, END_MS, ENTRY_BYTES, HASH, HEADER_BYTES, IndexFile, POSITION,
-    PREVIOUS, SECONDS, SLOT_BYTES, Summary, USED,
+    BEGIN, BEGIN_MS, COUNT, END, END_MS, ENTRY_BYTES, HASH, HEADER_BYTES, IndexFile, SLOT_BYTES,
+    Summary, USED,
 };
 use crate::derived::keys::index::Shared;
 use crate::derived::keys::name::index_number;
@@ -55,9 +55,10 @@ impl KeyWriter {
         if self.partial.0 != position {
             self.partial = (position, 0);
         }
-        while let Some(&hash) = hashes.get(self.partial.1) {
-            self.active(store_ms)?.insert(hash, position, store_ms)?;
-            self.partial.1 += 1;
+        while self.partial.1 < hashes.len() {
+            self.make_active(store_ms)?;
+            let active = self.active.as_mut().expect("made above");
+            active.insert(hashes, &mut self.partial.1, position, store_ms)?;
         }
         Ok(())
     }
@@ -86,9 +87,9 @@ impl KeyWriter {
         self.dirty.extend(files);
     }
 
-    /// The file with room for an entry, made now if need be.
+    /// Sees to it that there is a file with room for an entry.
     #[inline]
-    fn active(&mut self, store_ms: i64) -> Result<&mut Active> {
+    fn make_active(&mut self, store_ms: i64) -> Result<()> {
         let has_room = self.active.as_ref().is_some_and(Active::has_room);
         if !has_room {
             if let Some(full) = self.active.take() {
@@ -96,11 +97,11 @@ impl KeyWriter {
             }
             self.active = Some(self.next_active(store_ms)?);
         }
-        let active = self.active.as_mut().expect("made above");
-        if self.dirty.last().is_none_or(|file| !Arc::ptr_eq(file, &active.file)) {
-            self.dirty.push(Arc::clone(&active.file));
+        let file = &self.active.as_ref().expect("made above").file;
+        if self.dirty.last().is_none_or(|last| !Arc::ptr_eq(last, file)) {
+            self.dirty.push(Arc::clone(file));
         }
-        Ok(active)
+        Ok(())
     }
 
     fn next_active(&mut self, store_ms: i64) -> Result<Active> {
@@ -180,35 +181,50 @@ impl Active {
         self.file.count.load(Ordering::Relaxed) < self.file.shape.entries
     }
 
-    /// Adds one entry: first it is whole, then it is counted, then its slot leads to it.
+    /// Adds the entries of one record from number `next` on, as far as there is room.
     #[inline]
-    fn insert(&mut self, hash: u32, position: Position, store_ms: i64) -> Result<()> {
-        let (file, shape) = (&self.file, self.file.shape);
-        let number = file.count.load(Ordering::Relaxed);
-        assert!(number < shape.entries, "a full file is not added to");
+    fn insert(
+        &mut self,
+        hashes: &[u32],
+        next: &mut usize,
+        position: Position,
+        store_ms: i64,
+    ) -> Result<()> {
+        let mut number = self.file.count.load(Ordering::Relaxed);
+        if number == 1 {
+            self.begin_ms = store_ms;
+            self.file.begin.store(position.get(), Ordering::Relaxed);
+            self.words.store_double(BEGIN_MS, store_ms as u64);
+            self.words.store_double(BEGIN, position.get());
+        }
+        let seconds = (store_ms.saturating_sub(self.begin_ms) / 1000).clamp(0, i32::MAX.into());
+        let (high, low) = ((position.get() >> 32) as u32, position.get() as u32);
+        while let Some(&hash) = hashes.get(*next).filter(|_| number < self.file.shape.entries) {
+            self.insert_one(number, hash, [high, low, seconds as u32], store_ms)?;
+            number += 1;
+            *next += 1;
+        }
+        Ok(())
+    }
+
+    /// Adds one entry: first it is whole, then it is counted, then its slot leads to it. The header
+    /// is one run of words, its count the last.
+    #[inline]
+    fn insert_one(&mut self, number: u32, hash: u32, rest: [u32; 3], store_ms: i64) -> Result<()> {
+        let shape = self.file.shape;
         let (slot_at, entry_at) = (shape.slot_at(shape.slot_of(hash)), shape.entry_at(number));
         if !self.is_slot_ready(slot_at) || entry_at + ENTRY_BYTES > self.ready_end {
             self.prepare(slot_at, entry_at)?;
         }
         let words = &self.words;
-        if number == 1 {
-            self.begin_ms = store_ms;
-            self.file.begin.store(position.get(), Ordering::Relaxed);
-            words.store_double(BEGIN_MS, store_ms as u64);
-            words.store_double(BEGIN, position.get());
-        }
         let previous = words.load(slot_at);
-        let seconds = (store_ms.saturating_sub(self.begin_ms) / 1000).clamp(0, i32::MAX.into());
-        words.store(entry_at + HASH, hash);
-        words.store_double(entry_at + POSITION, position.get());
-        words.store(entry_at + SECONDS, seconds as u32);
-        words.store(entry_at + PREVIOUS, previous);
+        let [high, low, seconds] = rest;
+        words.store_all(entry_at, [hash, high, low, seconds, previous]);
         self.used += u32::from(previous == 0);
-        words.store_double(END_MS, store_ms as u64);
-        words.store_double(END, position.get());
-        words.store(USED, self.used);
-        words.store(COUNT, number + 1);
-        self.file.end.store(position.get(), Ordering::Release);
+        let store_ms = store_ms as u64;
+        words.store_all(END_MS, [(store_ms >> 32) as u32, store_ms as u32]);
+        words.store_all(END, [high, low, self.used, number + 1]);
+        self.file.end.store(u64::from(high) << 32 | u64::from(low), Ordering::Release);
         self.file.count.store(number + 1, Ordering::Release);
         words.store(slot_at, number);
         Ok(())

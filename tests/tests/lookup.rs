@@ -124,6 +124,7 @@ fn messages_are_found_by_everything_they_have() {
     append(&store, 0..300);
     assert_eq!(found(&store, "n7"), [0; 0], "what is not indexed is not visible");
     store.catch_up().unwrap();
+    store.catch_up_keys().unwrap();
     check(&store, 0..300);
     assert!(machine.index_files().len() > 2, "several files");
     store.close().unwrap();
@@ -132,6 +133,7 @@ fn messages_are_found_by_everything_they_have() {
     check(&store, 0..300);
     append(&store, 300..400);
     store.catch_up().unwrap();
+    store.catch_up_keys().unwrap();
     check(&store, 0..400);
 }
 
@@ -145,9 +147,11 @@ fn keys_survive_kill() {
             let store = machine.open();
             append(&store, 0..checkpointed);
             store.catch_up().unwrap();
+            store.catch_up_keys().unwrap();
             store.run(Task::Checkpoint).unwrap();
             append(&store, checkpointed..300);
             store.catch_up().unwrap();
+            store.catch_up_keys().unwrap();
             store.flush().unwrap();
             let next = machine.after(power);
             check(&next.reader(), 0..300);
@@ -249,6 +253,7 @@ fn a_store_without_an_index_reads_the_log() {
     let store = machine.try_open(options().key_index(false)).unwrap();
     append(&store, 0..100);
     store.catch_up().unwrap();
+    store.catch_up_keys().unwrap();
     check(&store, 0..100);
     assert_eq!(machine.index_files().len(), 0);
     store.close().unwrap();
@@ -290,6 +295,7 @@ fn key_hash_collision() {
         store.append(&Message::new(topic, 0, body.as_bytes()).keys(&[key])).unwrap();
     }
     store.catch_up().unwrap();
+    store.catch_up_keys().unwrap();
     for (at, (topic, key)) in
         [("Aa", "k"), ("BB", "k"), ("t", "Aa"), ("t", "BB")].iter().enumerate()
     {
@@ -309,6 +315,7 @@ fn query_limit_respected() {
     let store = machine.open();
     append(&store, 0..300);
     store.catch_up().unwrap();
+    store.catch_up_keys().unwrap();
     for max_messages in [1, 2, 29, 30, 31] {
         let batch = store.query("t", "d4", &KeyQuery { max_messages, ..many() }).unwrap();
         let all: Vec<_> = (0..300).rev().filter(|n| n % 10 == 4).collect();
@@ -331,6 +338,7 @@ fn range_by_time_is_exact() {
         store.append(&message.born_ms(NOW_MS - 3_600_000)).unwrap();
     }
     store.catch_up().unwrap();
+    store.catch_up_keys().unwrap();
     let mut rng = Rng::with_seed(7);
     for _ in 0..200 {
         let from_ms = NOW_MS + rng.i64(-20..900);
@@ -353,6 +361,7 @@ fn keys_are_found_at_any_time() {
         store.append(&Message::new("t", 0, body.as_bytes()).keys(&["k"])).unwrap();
     }
     store.catch_up().unwrap();
+    store.catch_up_keys().unwrap();
     assert_eq!(found(&store, "k"), [4, 3, 2, 1, 0]);
     for (n, &by) in times.iter().enumerate() {
         let at = NOW_MS + by;
@@ -367,6 +376,7 @@ fn keys_go_with_their_messages() {
     let store = machine.try_open(options().retention_ms(0)).unwrap();
     append(&store, 0..300);
     store.catch_up().unwrap();
+    store.catch_up_keys().unwrap();
     let before = machine.index_files().len();
     store.clean_now().unwrap();
     for _ in 0..30 {
@@ -423,6 +433,7 @@ fn a_damaged_message_is_told() {
     let store = machine.open();
     append(&store, 0..100);
     store.catch_up().unwrap();
+    store.catch_up_keys().unwrap();
     let position = store.query("t", "n50", &many()).unwrap().get(0).unwrap().position();
     store.close().unwrap();
     let segment = position.get() / (16 << 10) * (16 << 10);
@@ -444,6 +455,7 @@ fn ids_lead_to_one_message() {
     store.append(&Message::new("t", 0, b"body 1").properties(&own)).unwrap();
     let receipt = store.append(&Message::new("t", 0, b"body 2")).unwrap();
     store.catch_up().unwrap();
+    store.catch_up_keys().unwrap();
     assert_eq!(numbers(&store.find_by_id("t", "my own id").unwrap()), [1]);
     let id =
         OffsetId { host: "127.0.0.1:10911".parse().unwrap(), position: receipt.position.get() };
@@ -472,6 +484,7 @@ fn filtered_read_advances() {
         store.append(&Message::new("t", 0, body.as_bytes()).tags(tag)).unwrap();
     }
     store.catch_up().unwrap();
+    store.catch_up_keys().unwrap();
     let filter = TagFilter::parse("Aa").unwrap();
     let limits = ReadLimits { max_messages: 4, max_bytes: 1 << 20 };
     let (mut from, mut seen) = (QueueOffset::ZERO, Vec::new());
@@ -498,6 +511,7 @@ fn filters_have_the_statuses_of_reads() {
     let store = machine.open();
     append(&store, 0..30);
     store.catch_up().unwrap();
+    store.catch_up_keys().unwrap();
     let read = |expression: &str, queue, from| {
         let filter = TagFilter::parse(expression).unwrap();
         let from = QueueOffset::new(from);
@@ -528,6 +542,7 @@ fn delayed_messages_are_found_by_tag() {
         store.append(&message.tags(tag).properties(&delay)).unwrap();
     }
     store.catch_up().unwrap();
+    store.catch_up_keys().unwrap();
     let filter = TagFilter::parse("a").unwrap();
     let limits = ReadLimits::default();
     let batch = store.read_filtered("SCHEDULE_TOPIC_XXXX", 2, QueueOffset::ZERO, &filter, limits);
@@ -549,6 +564,7 @@ fn stored_at(machine: &Machine, times: &[i64]) -> Store {
         store.append(&Message::new("u", 0, b"y")).unwrap();
     }
     store.catch_up().unwrap();
+    store.catch_up_keys().unwrap();
     store
 }
 

@@ -34,7 +34,7 @@ use memmap2::{Advice, MmapRaw};
 use super::Access;
 use super::changes::Changes;
 use super::resident::Resident;
-use crate::base::sync::Mutex;
+use crate::base::sync::{Mutex, MutexGuard};
 use crate::base::watermark::Published;
 use crate::error::{Error, Result};
 
@@ -270,56 +270,47 @@ impl Map {
         }
     }
 
-    /// The word at `at`.
+    /// What heap memory remembers of changes, locked while it changes.
+    fn changes(&self) -> Option<MutexGuard<'_, Changes>> {
+        match &self.owner {
+            Owner::Heap(memory) => Some(memory.changes.lock()),
+            Owner::File { .. } | Owner::Bytes(_) => None,
+        }
+    }
+
+    /// Words that follow each other from `at` on.
     ///
     /// # Panics
-    /// If it is not aligned or does not lie within the map.
+    /// If they are not aligned or do not lie within the map.
     #[inline]
-    fn word(&self, at: u64) -> &AtomicU32 {
-        let place = self.base.at(within(self.len, at, size_of::<AtomicU32>())).cast::<u32>();
+    fn words(&self, at: u64, count: usize) -> &[AtomicU32] {
+        let len = count * size_of::<AtomicU32>();
+        let place = self.base.at(within(self.len, at, len)).cast::<AtomicU32>();
         assert!(place.is_aligned(), "a word is aligned: {at}");
-        // SAFETY: the place lies within the memory that `self` keeps and is aligned, and of a file
-        // of words there are no slices (head of the file).
-        unsafe { AtomicU32::from_ptr(place) }
+        // SAFETY: they lie within the memory that `self` keeps and are aligned, and of a file of
+        // words there are no other slices (head of the file).
+        unsafe { slice::from_raw_parts(place, count) }
     }
 
     /// Loads the word at `at`: what was stored before it is seen.
     #[inline]
     pub(in crate::disk) fn load_word(&self, at: u64) -> u32 {
-        u32::from_be(self.word(at).load(Ordering::Acquire))
+        u32::from_be(self.words(at, 1)[0].load(Ordering::Acquire))
     }
 
-    /// Stores the word at `at`; who loads it sees what was stored before.
+    /// Stores words from `at` on, in their order; who loads one sees what was stored before.
     ///
     /// # Panics
-    /// If the map is only for reading.
-    #[inline]
-    pub(in crate::disk) fn store_word(&self, at: u64, value: u32) {
-        self.store_words(at, [value]);
-    }
-
-    /// Stores words that follow each other, from `at` on, in their order.
-    ///
-    /// # Panics
-    /// As [`Map::store_word`].
+    /// As [`Map::words`], and if the map is only for reading.
     #[inline]
     pub(in crate::disk) fn store_words<const N: usize>(&self, at: u64, values: [u32; N]) {
         assert!(self.access == Access::Write, "a map for reading is not written");
-        let len = N * size_of::<AtomicU32>();
-        let place = self.base.at(within(self.len, at, len)).cast::<AtomicU32>();
-        assert!(place.is_aligned(), "words are aligned: {at}");
-        let mut changes = match &self.owner {
-            Owner::Heap(memory) => Some(memory.changes.lock()),
-            Owner::File { .. } | Owner::Bytes(_) => None,
-        };
-        // SAFETY: the words lie within the memory that `self` keeps and are aligned, and of a file
-        // of words there are no slices (head of the file).
-        let words = unsafe { slice::from_raw_parts(place, N) };
-        for (word, value) in words.iter().zip(values) {
+        let mut changes = self.changes();
+        for (word, value) in self.words(at, N).iter().zip(values) {
             word.store(value.to_be(), Ordering::Release);
         }
         if let Some(changes) = &mut changes {
-            changes.touch(at..at + len as u64);
+            changes.touch(at..at + size_of_val(&values) as u64);
         }
     }
 
@@ -395,6 +386,7 @@ impl fmt::Debug for Map {
 }
 
 /// The only one that writes a map. The log keeps it behind its lock.
+#[derive(Debug)]
 pub struct MapWriter {
     map: Arc<Map>,
 }
@@ -415,10 +407,7 @@ impl MapWriter {
     #[inline]
     pub fn put(&mut self, at: u64, bytes: &[u8]) {
         let target = self.map.base.at(within(self.map.len, at, bytes.len()));
-        let mut changes = match &self.map.owner {
-            Owner::Heap(memory) => Some(memory.changes.lock()),
-            Owner::File { .. } | Owner::Bytes(_) => None,
-        };
+        let mut changes = self.map.changes();
         // SAFETY: the range lies within the map and above every mark (head of the file).
         unsafe { store(target, bytes) };
         // The next record goes there. Otherwise giving back the append lock, which waits for all
@@ -477,12 +466,6 @@ unsafe fn store(target: *mut u8, bytes: &[u8]) {
 impl Drop for MapWriter {
     fn drop(&mut self) {
         self.map.writing.store(false, Ordering::Release);
-    }
-}
-
-impl fmt::Debug for MapWriter {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("MapWriter").field(&self.map).finish()
     }
 }
 

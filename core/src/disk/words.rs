@@ -48,7 +48,7 @@ impl Words {
     /// As [`Words::load`], and if the map is only for reading.
     #[inline]
     pub fn store(&self, at: u64, value: u32) {
-        self.0.store_word(at, value);
+        self.0.store_words(at, [value]);
     }
 
     /// Stores two words, the higher one first.

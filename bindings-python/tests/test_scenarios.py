@@ -57,6 +57,8 @@ class World:
     def __init__(self, folder: Path) -> None:
         self.folder = folder.resolve()
         self.stores: dict[str, spanlog.Store] = {}
+        self.cursors: dict[str, spanlog.Cursor] = {}
+        self.queues: dict[str, spanlog.Queue] = {}
 
     def step(self, step: Step) -> None:
         operation: Callable[[Step], Any] = getattr(self, "op_" + step["op"])
@@ -281,6 +283,154 @@ class World:
     def op_remove_directory(self, step: Step) -> None:
         self.store(step).remove_directory(self.folder / step["path"])
 
+    # What cursors do.
+
+    def cursor(self, step: Step) -> spanlog.Cursor:
+        return self.cursors[step.get("cursor", "main")]
+
+    def op_open_cursor(self, step: Step) -> None:
+        options = step.get("options", {})
+        opened = self.store(step).cursor(step["name"], step["topic"], **options)
+        self.cursors[step.get("cursor", "main")] = opened
+
+    def op_poll(self, step: Step) -> Step:
+        limits = {name: step[name] for name in ("max_messages", "max_bytes") if name in step}
+        found = self.cursor(step).poll(timeout=step.get("timeout_ms", 0) / 1000, **limits)
+        assert found.failures == []
+        rows = [{**self.message(row), "attempt": row.attempt} for row in found.messages]
+        gone = [
+            {"queue": row.queue, "from": row.gone.start, "to": row.gone.stop}
+            for row in found.overtaken
+        ]
+        return {"messages": rows, "overtaken": gone}
+
+    def op_ack(self, step: Step) -> None:
+        self.cursor(step).ack_at(step["queue"], step["offset"])
+
+    def op_ack_up_to(self, step: Step) -> None:
+        self.cursor(step).ack_up_to(step["queue"], step["end"])
+
+    def op_commit(self, step: Step) -> None:
+        self.cursor(step).commit()
+
+    def seek(self, step: Step) -> Step:
+        return {name: step[name] for name in ("to", "queue", "offset", "time_ms") if name in step}
+
+    def op_seek(self, step: Step) -> None:
+        self.cursor(step).seek(**self.seek(step))
+
+    def op_lag(self, step: Step) -> Step:
+        return asdict(self.cursor(step).lag())
+
+    def op_report(self, step: Step) -> Step:
+        names = ("queue", "acknowledged", "committed", "next")
+        rows = self.cursor(step).report().queues
+        return {
+            "queues": [
+                {name: getattr(row, name) for name in names}
+                | row.bounds._asdict()
+                | {"lag": row.lag.messages}
+                for row in rows
+            ]
+        }
+
+    def op_close_cursor(self, step: Step) -> None:
+        self.cursor(step).close()
+
+    def op_cursors(self, step: Step) -> Step:
+        rows = [
+            {
+                "topic": report.topic,
+                "name": report.name,
+                "is_open": report.is_open,
+                "lag": sum(queue.lag.messages for queue in report.queues),
+            }
+            for report in self.store(step).cursors()
+        ]
+        return {"cursors": rows}
+
+    def op_copy_cursor(self, step: Step) -> None:
+        self.store(step).copy_cursor(step["topic"], step["name"], step["copy"])
+
+    def op_reset_cursor(self, step: Step) -> None:
+        self.store(step).reset_cursor(step["topic"], step["name"], **self.seek(step))
+
+    def op_delete_cursor(self, step: Step) -> None:
+        self.store(step).delete_cursor(step["topic"], step["name"])
+
+    def op_import_offsets(self, step: Step) -> Step:
+        return {"count": self.store(step).import_consumer_offsets(step["text"].encode())}
+
+    # What queues do.
+
+    def queue(self, step: Step) -> spanlog.Queue:
+        return self.queues[step.get("handle", "main")]
+
+    def reader(self, step: Step) -> spanlog.QueueReader:
+        return self.queue(step).reader(step.get("reader", "default"))
+
+    def op_queue_open(self, step: Step) -> None:
+        options = {"background": False, **step.get("options", {})}
+        if isinstance(options.get("on_full"), dict):
+            options["on_full"] = options["on_full"]["block_ms"] / 1000
+        opened = spanlog.Queue(self.folder / step["root"], **options)
+        self.queues[step.get("handle", "main")] = opened
+
+    def op_queue_close(self, step: Step) -> None:
+        self.queue(step).close()
+
+    def op_queue_flush(self, step: Step) -> None:
+        self.queue(step).flush()
+
+    def op_queue_push(self, step: Step) -> Step:
+        return {"end": self.queue(step).push(body(step["body"]))}
+
+    def op_queue_push_many(self, step: Step) -> Step:
+        return {"end": self.queue(step).push_many([body(given) for given in step["bodies"]])}
+
+    def records(self, records: list[spanlog.QueueRecord]) -> Step:
+        return {
+            "records": [
+                {
+                    "body": bytes(record),
+                    "number": record.number,
+                    "position": record.position,
+                    "end": record.end,
+                }
+                for record in records
+            ]
+        }
+
+    def op_queue_pop(self, step: Step) -> Step:
+        limits = {"max_records": step.get("max_messages", 256)}
+        timeout = step.get("timeout_ms", 0) / 1000
+        return self.records(self.reader(step).pop_many(timeout=timeout, **limits))
+
+    def op_queue_peek(self, step: Step) -> Step:
+        found = self.reader(step).peek()
+        return self.records([] if found is None else [found])
+
+    def op_queue_commit(self, step: Step) -> None:
+        self.reader(step).commit_to(step["end"])
+
+    def op_queue_rewind(self, step: Step) -> None:
+        self.reader(step).rewind()
+
+    def op_queue_wait(self, step: Step) -> Step:
+        # Waiting is popping here: what came is given back.
+        reader = self.reader(step)
+        before = reader.backlog()[0]
+        told = before > 0 or reader.pop(timeout=step["timeout_ms"] / 1000) is not None
+        if told and before == 0:
+            reader.rewind()
+        return {"told": told}
+
+    def op_queue_remove_reader(self, step: Step) -> None:
+        self.queue(step).remove_reader(step["reader"])
+
+    def op_queue_stat(self, step: Step) -> Step:
+        return asdict(self.queue(step).stat())
+
 
 def play(steps: list[Step], folder: Path) -> None:
     world = World(folder)
@@ -292,6 +442,8 @@ def play(steps: list[Step], folder: Path) -> None:
                 error.add_note(f"step {number}: {json.dumps(step)[:500]}")
                 raise
     finally:
+        for queue in world.queues.values():
+            queue.close()
         for store in world.stores.values():
             store.close()
 

@@ -25,7 +25,7 @@ static cJSON *json_of(spanlog_bytes bytes) {
     return json;
 }
 
-static cJSON *hex_of(spanlog_bytes bytes) {
+cJSON *hex_of(spanlog_bytes bytes) {
     static const char digits[] = "0123456789abcdef";
     char *hex = calloc(2 * bytes.len + 1, 1);
     for (size_t at = 0; at < bytes.len; at++) {

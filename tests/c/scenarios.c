@@ -212,6 +212,8 @@ static spanlog_status on_store(const char *op, const cJSON *step, cJSON *result,
                                spanlog_error **error) {
     spanlog_store *store = *handle(step, 0);
     char path[8192];
+    spanlog_status status = SPANLOG_STATUS_OK;
+    if (on_cursors(store, op, step, result, error, &status)) return status;
 #define IS(name) (strcmp(op, name) == 0)
     if (IS("close")) return spanlog_store_close(store, error);
     if (IS("flush")) return spanlog_store_flush(store, error);
@@ -243,7 +245,9 @@ static spanlog_status on_store(const char *op, const cJSON *step, cJSON *result,
 static spanlog_status outcome(const char *op, const cJSON *step, cJSON *result,
                               spanlog_error **error) {
     char root[8192];
-    if (on_files(op, step)) return SPANLOG_STATUS_OK;
+    spanlog_status answered = SPANLOG_STATUS_OK;
+    if (on_files(op, step) || on_cursor(op, step, result, error, &answered)) return answered;
+    if (strncmp(op, "queue_", 6) == 0) return on_queue(op, step, result, error);
     if (strcmp(op, "open") != 0 && strcmp(op, "destroy") != 0) {
         return on_store(op, step, result, error);
     }
@@ -292,6 +296,7 @@ static void run_scenario(const char *path) {
         free(shown);
         run_step(step);
     }
+    close_consumers();
     for (size_t row = 0; row < sizeof(handles) / sizeof(*handles); row++) {
         (void)spanlog_store_close(handles[row].store, NULL);
     }

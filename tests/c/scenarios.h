@@ -45,6 +45,10 @@ const char *text(const cJSON *object, const char *name);
 uint64_t number(const cJSON *object, const char *name, uint64_t otherwise);
 /* The number of a word in a list, from 1; one that no list has for another word. */
 int32_t word(const char *given, const char *const *words);
+/* A number of an option: 0 stands for a default there, so it has another name. */
+uint64_t count(const cJSON *value);
+/* The bytes of a body, to be freed. */
+char *bytes_of_body(const cJSON *value, size_t *len);
 size_t bytes_of_hex(const char *digits, char *bytes, size_t room);
 const char *in_world(const cJSON *step, const char *name, char path[8192]);
 
@@ -55,6 +59,7 @@ spanlog_read_options read_options(const cJSON *step);
 
 void put_number(cJSON *object, const char *name, uint64_t number);
 void put_signed(cJSON *object, const char *name, int64_t number);
+cJSON *hex_of(spanlog_bytes bytes);
 void put_message(cJSON *object, const spanlog_message_view *message);
 void put_batch(cJSON *object, const spanlog_batch *batch, const spanlog_batch_info *info);
 void put_error(cJSON *object, const spanlog_error *error);
@@ -62,6 +67,16 @@ void put_error(cJSON *object, const spanlog_error *error);
 /* The operations that only look. */
 spanlog_status report(spanlog_store *store, const char *op, const cJSON *step, cJSON *result,
                       spanlog_error **error);
+
+/* What is done with an open cursor; 0 for another operation. */
+int on_cursor(const char *op, const cJSON *step, cJSON *result, spanlog_error **error,
+              spanlog_status *status);
+/* What a store does with its cursors; 0 for another operation. */
+int on_cursors(spanlog_store *store, const char *op, const cJSON *step, cJSON *result,
+               spanlog_error **error, spanlog_status *status);
+/* What is done with queue mode: all operations whose names begin with "queue_". */
+spanlog_status on_queue(const char *op, const cJSON *step, cJSON *result, spanlog_error **error);
+void close_consumers(void);
 
 /* Fails where `found` is not what `expected` says. */
 void compare(const cJSON *expected, const cJSON *found, const char *at);

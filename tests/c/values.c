@@ -70,8 +70,7 @@ const char *in_world(const cJSON *step, const char *name, char path[8192]) {
     return path;
 }
 
-/* The bytes of a body, to be freed. */
-static char *bytes_of_body(const cJSON *value, size_t *len) {
+char *bytes_of_body(const cJSON *value, size_t *len) {
     const char *plain = cJSON_GetStringValue(value), *hex = text(value, "hex");
     char *bytes;
     if (plain != NULL) {
@@ -114,8 +113,7 @@ spanlog_message draft_message(const cJSON *given, struct draft *draft) {
     return message;
 }
 
-/* 0 stands for a default: a number that is 0 has another name. */
-static uint64_t count(const cJSON *value) {
+uint64_t count(const cJSON *value) {
     char buffer[32];
     uint64_t found = strtoull(digits(value, buffer), NULL, 10);
     return found == 0 ? SPANLOG_ZERO : found;

@@ -67,10 +67,12 @@ pub struct CursorReport {
 
 impl Lag {
     fn add(self, other: Self) -> Self {
+        let age_ms = self.age_ms.unwrap_or(0).max(other.age_ms.unwrap_or(0));
+        let has_age = self.age_ms.is_some() || other.age_ms.is_some();
         Self {
             messages: self.messages + other.messages,
             bytes: self.bytes + other.bytes,
-            age_ms: self.age_ms.max(other.age_ms),
+            age_ms: has_age.then_some(age_ms),
         }
     }
 }

@@ -2,6 +2,8 @@
 //! must do, told once. The format is in the README there.
 
 mod answers;
+mod consumers;
+mod queue_mode;
 mod settings;
 mod values;
 mod world;
@@ -54,6 +56,10 @@ scenarios! {
     batches,
     closed,
     corrupt,
+    cursors,
+    cursors_again,
+    cursors_gone,
+    cursors_seek,
     directories,
     full,
     gone,
@@ -62,11 +68,15 @@ scenarios! {
     largest_and_empty,
     locked,
     lookups,
+    queue_full,
+    queue_mode,
+    queue_readers,
     read_only,
     reopen,
     retention,
     times,
     unicode,
+    waits,
 }
 
 #[test]

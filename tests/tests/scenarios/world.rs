@@ -15,11 +15,15 @@ use spanlog::{
 use tempfile::TempDir;
 
 use crate::answers;
+use crate::consumers::Cursors;
+use crate::queue_mode::Queues;
 use crate::settings;
 use crate::values::{bytes_of_body, bytes_of_hex, difference, integer, number, text};
 
 /// A folder of its own and the stores in it.
 pub struct World {
+    cursors: Cursors,
+    queues: Queues,
     stores: HashMap<String, Store>,
     path: PathBuf,
     _folder: TempDir,
@@ -73,7 +77,13 @@ impl World {
     pub fn new() -> Self {
         let folder = tempfile::tempdir().expect("a temporary folder");
         let path = folder.path().canonicalize().expect("it is there");
-        Self { stores: HashMap::new(), path, _folder: folder }
+        Self {
+            cursors: Cursors::default(),
+            queues: Queues::default(),
+            stores: HashMap::new(),
+            path,
+            _folder: folder,
+        }
     }
 
     /// Runs one step and compares its outcome.
@@ -84,7 +94,7 @@ impl World {
         let operation = text(step, "op");
         let outcome = match self.on_files(operation, step) {
             Some(()) => Ok(Value::Null),
-            None => self.on_stores(operation, step)?,
+            None => self.on_handles(operation, step)?,
         };
         match (outcome, &step["error"]) {
             (Ok(found), Value::Null) => match &step["expect"] {
@@ -118,6 +128,20 @@ impl World {
         Some(())
     }
 
+    /// What is done with stores, cursors and queues.
+    ///
+    /// # Errors
+    /// As [`World::on_stores`].
+    fn on_handles(&mut self, operation: &str, step: &Value) -> Result<Result<Value>, String> {
+        if let Some(found) = self.queues.step(operation, step, &self.path) {
+            return Ok(found);
+        }
+        match self.cursors.step(operation, step) {
+            Some(found) => Ok(found),
+            None => self.on_stores(operation, step),
+        }
+    }
+
     /// What is done with stores.
     ///
     /// # Errors
@@ -131,6 +155,9 @@ impl World {
             _ => {}
         }
         let store = self.stores.get(&name).ok_or_else(|| format!("no store {name} is open"))?;
+        if let Some(found) = self.cursors.of_store(store, operation, step) {
+            return Ok(found);
+        }
         Ok(match operation {
             "close" => store.close().map(none),
             "flush" => store.flush().map(none),
@@ -191,7 +218,7 @@ fn write_file(path: &Path, step: &Value) {
     fs::write(path, bytes).expect("it can be written");
 }
 
-fn queue(step: &Value) -> u32 {
+pub fn queue(step: &Value) -> u32 {
     u32::try_from(number(step, "queue", 0)).expect("32 bits")
 }
 
@@ -208,7 +235,7 @@ fn append(store: &Store, operation: &str, step: &Value) -> Result<Receipt> {
     }
 }
 
-fn limits(step: &Value) -> ReadLimits {
+pub fn limits(step: &Value) -> ReadLimits {
     let default = ReadLimits::default();
     ReadLimits {
         max_messages: number(step, "max_messages", default.max_messages as u64) as usize,

@@ -122,7 +122,8 @@ export declare function details(record: Uint8Array): string
 /** What is called per message or batch. */
 export interface NativeCalls {
   append: (arg: number) => void
-  find: (arg: Question) => string
+  read: (arg: Reading) => void
+  find: (arg: Question) => void
   fill: (arg: Rows) => string | null
 }
 

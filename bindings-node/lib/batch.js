@@ -10,6 +10,11 @@ const { answerOf } = require('./numbers');
 /** 64-bit numbers of a row. */
 const ROW = 12;
 
+/** By the numbers that `src/found.rs` gives them. */
+const STATUSES = [
+  'found', 'no_queue', 'empty', 'too_small', 'at_end', 'too_large', 'removed', 'no_match',
+];
+
 /** One message, cut out of its batch on demand. */
 class Message {
   #block;
@@ -194,9 +199,15 @@ function takeOut({ count, bytes: size }, fill) {
   return { count: whole, damages, block };
 }
 
-/** The batch that a read or a look-up left behind. */
-function batchOf(text, fill) {
-  const about = answerOf(text);
+/** The batch that a read or a look-up left behind, about which the native half left numbers. */
+function batchOf(numbers, fill) {
+  const about = {
+    count: Number(numbers[0]),
+    bytes: Number(numbers[1]),
+    status: STATUSES[numbers[2]],
+    next: numbers[3],
+    bounds: { min: numbers[4], max: numbers[5] },
+  };
   const { count, damages: [damage], block } = takeOut(about, fill);
   if (damage) {
     const next = block.longs[ROW * (count - 1)] + 1n;
@@ -206,8 +217,8 @@ function batchOf(text, fill) {
 }
 
 /** The one message that was found. */
-function messageOf(text, fill) {
-  return new Message(takeOut(answerOf(text), fill).block, 0);
+function messageOf(numbers, fill) {
+  return new Message(takeOut({ count: 1, bytes: Number(numbers[1]) }, fill).block, 0);
 }
 
 /** What a poll left behind; damaged messages are told beside the others. */

@@ -75,7 +75,8 @@ class Store {
   #find(what, given, make) {
     const question = questionOf(given);
     try {
-      return make(this.#calls.find(what, question), this.#calls.fill);
+      this.#calls.find(what, question);
+      return make(this.#numbers, this.#calls.fill);
     } catch (error) {
       throw seen(error);
     }
@@ -90,11 +91,22 @@ class Store {
     return nativeAsync(async () => answerOf(await this.#native.act(what, questionOf(given()))));
   }
 
-  read(topic, queue, from, { tags, maxMessages, maxBytes, verify } = {}) {
+  read(topic, queue, from, { tags, maxMessages, maxBytes, verify = true } = {}) {
     checkText('topic', topic);
-    const start = offset('from', from);
-    const given = { topic, queue: whole('queue', queue, 0, MOST_U32), from: start };
-    return this.#find('read', { ...given, tags, maxMessages, maxBytes, verify }, batchOf);
+    if (tags !== undefined) checkText('tags', tags);
+    if (typeof verify !== 'boolean') throw wrongType(`verify must be a boolean, not ${typeof verify}`);
+    const number = whole('queue', queue, 0, MOST_U32);
+    const numbers = this.#numbers;
+    numbers[0] = offset('from', from);
+    numbers[1] = BigInt(whole('maxMessages', maxMessages, 256, MOST_U32));
+    numbers[2] = BigInt(whole('maxBytes', maxBytes, 1 << 20));
+    numbers[3] = verify ? 1n : 0n;
+    try {
+      this.#calls.read(topic, number, tags);
+      return batchOf(numbers, this.#calls.fill);
+    } catch (error) {
+      throw seen(error);
+    }
   }
 
   get(position) {

@@ -23,6 +23,11 @@ impl Numbers {
         Self(view)
     }
 
+    /// The first of them.
+    pub fn read<const N: usize>(&self) -> Result<[u64; N]> {
+        self.0.first_chunk().copied().ok_or_else(short)
+    }
+
     /// Writes the first of them.
     pub fn write<const N: usize>(&mut self, numbers: [u64; N]) -> Result<()> {
         // SAFETY: nobody else touches the memory while this runs (head of the file).

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use napi::bindgen_prelude::*;
-use spanlog::{Queue, Receipt, Store};
+use spanlog::{Queue, QueueOffset, ReadLimits, Receipt, Store};
 
 use crate::block::{self, Numbers};
 use crate::failure::{guarded, invalid};
@@ -20,6 +20,9 @@ pub type Rows = FnArgs<(BigUint64Array, Uint8Array)>;
 
 /// What is asked for, and the arguments as JSON.
 pub type Question = FnArgs<(String, String)>;
+
+/// A topic, a queue, and tags if only some are wanted.
+pub type Reading = FnArgs<(String, u32, Option<String>)>;
 
 /// A handle and the blocks it shares with JavaScript.
 pub struct Calls<T: Opened> {
@@ -82,19 +85,42 @@ impl Calls<Store> {
         })
     }
 
-    /// `find(what, arguments)`: messages, which wait for `fill`. Says how much room they take.
-    pub fn find<'env>(self: &Rc<Self>, env: &'env Env) -> Result<Function<'env, Question, String>> {
+    /// `read(topic, queue, tags)`: messages of a queue, which wait for `fill`. The numbers say from
+    /// where on, how many and how many bytes at most, and whether they are checked; then, what was
+    /// found.
+    pub fn read<'env>(self: &Rc<Self>, env: &'env Env) -> Result<Function<'env, Reading, ()>> {
+        let calls = Rc::clone(self);
+        env.create_function_from_closure("read", move |call| {
+            let (topic, queue): (String, u32) = (call.get(0)?, call.get(1)?);
+            let tags: Option<String> = call.get(2)?;
+            guarded(|| {
+                let [from, max_messages, max_bytes, verify] = calls.numbers.borrow().read()?;
+                let limits = ReadLimits { max_messages: max_messages as usize, max_bytes };
+                let (place, from) = ((&*topic, queue), QueueOffset::new(from));
+                let read =
+                    |store: &Store| requests::read(store, place, from, tags.as_deref(), limits);
+                calls.keep(calls.handle.with(read)?, verify != 0)
+            })
+        })
+    }
+
+    /// `find(what, arguments)`: messages, which wait for `fill`. The numbers say what was found.
+    pub fn find<'env>(self: &Rc<Self>, env: &'env Env) -> Result<Function<'env, Question, ()>> {
         let calls = Rc::clone(self);
         env.create_function_from_closure("find", move |call| {
             let (what, given): (String, String) = (call.get(0)?, call.get(1)?);
             guarded(|| {
                 let given = Given::parse(&given)?;
                 let found = calls.handle.with(|store| requests::find(store, &what, &given))?;
-                let about = found.describe().to_string();
-                *calls.found.borrow_mut() = Some((found, given.verify()?));
-                Ok(about)
+                calls.keep(found, given.verify()?)
             })
         })
+    }
+
+    fn keep(&self, found: Found<'static>, verify: bool) -> spanlog::Result<()> {
+        self.numbers.borrow_mut().write(found.numbers())?;
+        *self.found.borrow_mut() = Some((found, verify));
+        Ok(())
     }
 
     /// `fill(rows, bytes)`: lays out what was found. Where messages are damaged, returns how many

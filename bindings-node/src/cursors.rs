@@ -11,7 +11,7 @@ use spanlog::{Cursor, Delivery, QueueOffset};
 use crate::answers;
 use crate::block;
 use crate::failure::{guarded, invalid};
-use crate::found::Found;
+use crate::found::{self, Found};
 use crate::given::Given;
 use crate::handle::closed;
 use crate::notifier::NativeNotifier;
@@ -60,7 +60,7 @@ impl NativeCursor {
             let (cursor, given) = (self.opened()?, Given::parse(&given)?);
             let verify = given.verify()?;
             let delivery = cursor.poll(given.limits()?, std::time::Duration::ZERO)?;
-            let about = Found::Delivery(&delivery).describe().to_string();
+            let about = found::describe(&delivery).to_string();
             *self.delivery.borrow_mut() = Some((delivery, verify));
             Ok(about)
         })

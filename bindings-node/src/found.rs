@@ -8,13 +8,27 @@
 
 use serde_json::{Value, json};
 use spanlog::record::{Damage, property};
-use spanlog::{Batch, Delivery, Error, ErrorKind, MessageView, ReadStatus, Result, Slice, Stored};
+use spanlog::{
+    Batch, Bounds, Delivery, Error, ErrorKind, MessageView, ReadStatus, Result, Slice, Stored,
+};
 
-use crate::answers::{bounds, digits, overtaken};
+use crate::answers::overtaken;
 use crate::failure::{fields, invalid};
 
 /// 64-bit numbers of a row; `lib/batch.js` has the same.
 pub const ROW: usize = 12;
+
+/// Every status by its number; `lib/batch.js` has the same.
+const STATUSES: [ReadStatus; 8] = [
+    ReadStatus::Found,
+    ReadStatus::NoQueue,
+    ReadStatus::Empty,
+    ReadStatus::TooSmall,
+    ReadStatus::AtEnd,
+    ReadStatus::TooLarge,
+    ReadStatus::Removed,
+    ReadStatus::NoMatch,
+];
 
 /// The messages of one read.
 pub enum Found<'a> {
@@ -44,25 +58,17 @@ impl Found<'_> {
         }
     }
 
-    /// What `lib/batch.js` has to know before it makes room.
-    pub fn describe(&self) -> Value {
+    /// What `lib/batch.js` has to know before it makes room: how many messages and bytes of records
+    /// there are, and of a batch its status, where to read on, and its queue's bounds.
+    pub fn numbers(&self) -> [u64; 6] {
         let items = self.items();
         let bytes: usize = items.iter().map(|item| item.bytes().len()).sum();
-        let mut about = json!({ "count": items.len(), "bytes": bytes });
-        match self {
-            Self::Record(_) => {}
-            Self::Batch(batch) => {
-                about["status"] = json!(status(batch.status()));
-                about["next"] = digits(batch.next().get());
-                about["bounds"] = bounds(&batch.bounds());
-            }
-            Self::Delivery(delivery) => {
-                about["overtaken"] = delivery.overtaken().iter().map(overtaken).collect();
-                let failures = delivery.failures().iter();
-                about["failures"] = failures.map(|(queue, error)| failure(*queue, error)).collect();
-            }
-        }
-        about
+        let (count, bytes) = (items.len() as u64, bytes as u64);
+        let Self::Batch(batch) = self else { return [count, bytes, 0, 0, 0, 0] };
+        let status = STATUSES.iter().position(|&status| status == batch.status());
+        let status = status.expect("every status has a number") as u64;
+        let Bounds { min, max } = batch.bounds();
+        [count, bytes, status, batch.next().get(), min.get(), max.get()]
     }
 
     /// Writes rows and records. Returns how many there are, and what is wrong with those that are
@@ -131,6 +137,15 @@ impl<'a> Item<'a> {
     }
 }
 
+/// What a poll gave beside messages, as JSON.
+pub fn describe(delivery: &Delivery) -> Value {
+    let [count, bytes, ..] = Found::Delivery(delivery).numbers();
+    let overtaken: Value = delivery.overtaken().iter().map(overtaken).collect();
+    let failures = delivery.failures().iter();
+    let failures: Value = failures.map(|(queue, error)| failure(*queue, error)).collect();
+    json!({ "count": count, "bytes": bytes, "overtaken": overtaken, "failures": failures })
+}
+
 /// What is wrong with a queue.
 fn failure(queue: u32, error: &Error) -> Value {
     let mut told = fields(error);
@@ -178,17 +193,4 @@ fn write_row(row: &mut [u64], item: &Item<'_>, view: &MessageView<'_>, start: us
 /// Two words as one, the lower first.
 pub fn pair(low: u32, high: u32) -> u64 {
     u64::from(high) << 32 | u64::from(low)
-}
-
-fn status(status: ReadStatus) -> &'static str {
-    match status {
-        ReadStatus::Found => "found",
-        ReadStatus::NoQueue => "no_queue",
-        ReadStatus::Empty => "empty",
-        ReadStatus::TooSmall => "too_small",
-        ReadStatus::AtEnd => "at_end",
-        ReadStatus::TooLarge => "too_large",
-        ReadStatus::Removed => "removed",
-        ReadStatus::NoMatch => "no_match",
-    }
 }

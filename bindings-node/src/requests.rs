@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use spanlog::{Error, Next, Result, Store, TagFilter, Task, Thresholds};
+use spanlog::{Error, Next, QueueOffset, ReadLimits, Result, Store, TagFilter, Task, Thresholds};
 
 use crate::answers;
 use crate::failure::invalid;
@@ -14,20 +14,23 @@ use crate::given::{Given, directory};
 pub fn find(store: &Store, what: &str, given: &Given) -> Result<Found<'static>> {
     Ok(Found::Batch(match what {
         "get" => return Ok(Found::Record(store.get(given.position("position")?)?)),
-        "read" => {
-            let (topic, queue) = (given.text("topic")?, given.queue()?);
-            let (from, limits) = (given.offset("from")?, given.limits()?);
-            match given.get("tags") {
-                None => store.read(topic, queue, from, limits)?,
-                Some(tags) => {
-                    let filter = TagFilter::parse(tags.text()?)?;
-                    store.read_filtered(topic, queue, from, &filter, limits)?
-                }
-            }
-        }
         "query" => store.query(given.text("topic")?, given.text("key")?, &given.query()?)?,
         "findById" => store.find_by_id(given.text("topic")?, given.text("id")?)?,
         _ => return Err(unknown(what)),
+    }))
+}
+
+/// Messages of a queue.
+pub fn read(
+    store: &Store,
+    (topic, queue): (&str, u32),
+    from: QueueOffset,
+    tags: Option<&str>,
+    limits: ReadLimits,
+) -> Result<Found<'static>> {
+    Ok(Found::Batch(match tags.map(TagFilter::parse).transpose()? {
+        None => store.read(topic, queue, from, limits)?,
+        Some(filter) => store.read_filtered(topic, queue, from, &filter, limits)?,
     }))
 }
 

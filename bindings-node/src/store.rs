@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use spanlog::{Cursor, Message, MessageView, Store, Verification, Watched};
 
 use crate::answers;
-use crate::calls::{Calls, Question, Rows};
+use crate::calls::{Calls, Question, Reading, Rows};
 use crate::failure::{fields, guarded, invalid};
 use crate::given::{self, Given};
 use crate::handle::{Handle, Shared};
@@ -29,7 +29,8 @@ pub struct NativeStore {
 #[napi(object, object_from_js = false)]
 pub struct NativeCalls<'env> {
     pub append: Function<'env, u32, ()>,
-    pub find: Function<'env, Question, String>,
+    pub read: Function<'env, Reading, ()>,
+    pub find: Function<'env, Question, ()>,
     pub fill: Function<'env, Rows, Option<String>>,
 }
 
@@ -106,6 +107,7 @@ impl NativeStore {
         let calls = Calls::new(&self.handle, scratch, numbers);
         Ok(NativeCalls {
             append: calls.append(env)?,
+            read: calls.read(env)?,
             find: calls.find(env)?,
             fill: calls.fill(env)?,
         })

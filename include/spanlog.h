@@ -332,6 +332,12 @@ enum spanlog_finding_kind
     SPANLOG_FINDING_KIND_LEDGER = 11,
     /** RocketMQ's checkpoint. */
     SPANLOG_FINDING_KIND_CHECKPOINT = 12,
+    /** An entry, slot or header of the key index that does not fit the log. */
+    SPANLOG_FINDING_KIND_KEY = 13,
+    /** A file of the key index that cannot be used. */
+    SPANLOG_FINDING_KIND_KEY_FILE = 14,
+    /** The file of a named consumer. */
+    SPANLOG_FINDING_KIND_CURSOR = 15,
     /** Something that this interface has no name for yet. */
     SPANLOG_FINDING_KIND_OTHER = 99,
 };

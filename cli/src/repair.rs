@@ -17,8 +17,9 @@ Examples:
 
 The store is verified first. Then, with --apply: a segment file of the wrong length gets the
 right one; damaged bytes in the middle of the log are padded over, so that readers pass them by;
-what a crash left at the end is cut; queues, offsets, marks and checkpoint are derived and
-written anew. Whatever is cut or padded over is saved before, byte for byte, in a file under
+what a crash left at the end is cut; queues, key index, offsets, marks and checkpoint are derived
+and written anew; a cursor keeps what is whole of it, and a queue whose page is lost begins anew.
+Whatever is cut or padded over is saved before, byte for byte, in a file under
 .spanlog/saved, and files that are replaced are set aside under .spanlog/aside. At the end the
 store is verified again.
 

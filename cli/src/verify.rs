@@ -22,8 +22,9 @@ Examples:
   spanlog verify --conf /etc/rocketmq/broker.conf --json
 
 Everything is read: every record and its checksums, the chain of segments over all directories,
-every queue unit against its record and every record against its unit, marks, offsets and
-checkpoint. Nothing is changed, and a store may be open while it is verified.
+every queue unit and index entry against its record and every record against its unit and its
+entries, marks, offsets, checkpoint and cursors. Nothing is changed, and a store may be open
+while it is verified.
 
 A torn tail, which a crash leaves at the end of the log, is told and is no damage: the next
 opening cuts it off. `spanlog repair` mends what can be mended.

@@ -122,6 +122,12 @@ pub enum spanlog_finding_kind {
     Ledger = 11,
     /// RocketMQ's checkpoint.
     Checkpoint = 12,
+    /// An entry, slot or header of the key index that does not fit the log.
+    Key = 13,
+    /// A file of the key index that cannot be used.
+    KeyFile = 14,
+    /// The file of a named consumer.
+    Cursor = 15,
     /// Something that this interface has no name for yet.
     Other = 99,
 }
@@ -141,6 +147,9 @@ impl From<FindingKind> for spanlog_finding_kind {
             FindingKind::Marks => Self::Marks,
             FindingKind::Ledger => Self::Ledger,
             FindingKind::Checkpoint => Self::Checkpoint,
+            FindingKind::Key => Self::Key,
+            FindingKind::KeyFile => Self::KeyFile,
+            FindingKind::Cursor => Self::Cursor,
             _ => Self::Other,
         }
     }

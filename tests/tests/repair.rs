@@ -4,10 +4,12 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use spanlog::disk::{Disk, MemDisk};
 use spanlog::{
-    Error, ErrorKind, FindingKind, Options, RepairAction, RepairPlan, Repaired, Verification,
+    CursorOptions, Error, ErrorKind, FindingKind, Message, Options, QueueOffset, ReadLimits,
+    RepairAction, RepairPlan, Repaired, Store, Verification,
 };
 use spanlog_tests::small_store::{
     ROOT, append, bare_options, files, open, options, survivors, try_append,
@@ -30,6 +32,14 @@ impl Subject {
             receipt.position.get()..receipt.end.get()
         };
         let places = (0..MESSAGES).map(place).collect();
+        store.catch_up().unwrap();
+        let cursor = store.cursor("billing", "orders", CursorOptions::default()).unwrap();
+        cursor.poll(ReadLimits::default(), Duration::ZERO).unwrap();
+        for queue in 0..3 {
+            cursor.ack_up_to(queue, QueueOffset::new(4)).unwrap();
+        }
+        cursor.commit().unwrap();
+        drop(cursor);
         store.close().unwrap();
         Self { disk: disk.kill(), places }
     }
@@ -104,7 +114,17 @@ fn check_flip(subject: &Subject, path: &Path, at: u64) {
         !bytes.is_empty() && before.windows(bytes.len()).any(|window| window == bytes)
     };
     assert!(lost == 0 || kept.iter().any(holds), "{context}: {lost} lost and not saved");
+    check_cursor(&store, &context);
     append(&store, MESSAGES..MESSAGES + 3);
+}
+
+/// The cursor passes by nothing that it had not acknowledged.
+fn check_cursor(store: &Store, context: &str) {
+    let cursors = store.cursors().unwrap();
+    let [billing] = &*cursors else { panic!("{context}: {cursors:?}") };
+    assert_eq!(billing.damage, None, "{context}");
+    assert!(billing.queues.iter().all(|queue| queue.next.get() <= 15), "{context}: {billing:?}");
+    assert!(billing.queues.iter().all(|queue| queue.acknowledged.get() <= 4), "{context}");
 }
 
 #[test]
@@ -259,4 +279,33 @@ fn a_repair_that_fails_can_be_done_again() {
         }
     }
     assert!(struck > 10, "{struck} repairs failed");
+}
+
+/// The key index is built anew, and what is whole of a cursor is kept, its file saved.
+#[test]
+fn a_key_index_and_a_cursor_are_mended() {
+    let subject = Subject::closed();
+    let disk = subject.copy();
+    let index = files(disk.as_ref(), &Path::new(ROOT).join("index")).swap_remove(0).0;
+    let cursor = Path::new(ROOT).join(".spanlog/cursors/orders/billing");
+    let before = disk.read(&cursor).unwrap().unwrap();
+    // Both slots of the page of one queue, and a slot of the index.
+    disk.corrupt(&cursor, 8192, &[0xEE; 8192]).unwrap();
+    disk.corrupt(&index, 40, &[0; 4 * 19]).unwrap();
+    let damaged = disk.read(&cursor).unwrap().unwrap();
+    let (told, plan) = plan(&disk).unwrap();
+    let kinds: Vec<_> = told.findings().iter().map(|found| found.kind).collect();
+    assert!(kinds.contains(&FindingKind::Key) && kinds.contains(&FindingKind::Cursor), "{kinds:?}");
+    let mends = RepairAction::MendCursor { path: cursor };
+    assert_eq!(plan.actions(), [RepairAction::RebuildKeys, mends]);
+    let done = repaired(&disk, "index and cursor");
+    assert!(saved(&disk, &done).contains(&damaged) && damaged != before);
+    let store = open(&disk, bare_options()).unwrap();
+    let at: Vec<_> =
+        store.cursors().unwrap()[0].queues.iter().map(|q| q.acknowledged.get()).collect();
+    assert_eq!(at.iter().filter(|&&at| at == 4).count(), 2, "{at:?}");
+    assert_eq!(at.iter().filter(|&&at| at == 0).count(), 1, "{at:?}");
+    store.append(&Message::new("orders", 0, b"x").keys(&["k"])).unwrap();
+    store.catch_up().unwrap();
+    assert_eq!(store.query("orders", "k", &spanlog::KeyQuery::default()).unwrap().len(), 1);
 }

@@ -49,7 +49,8 @@ pub struct CursorFile {
     path: PathBuf,
     file: Arc<dyn File>,
     pages: BTreeMap<u32, Page>,
-    /// A sync failed: the file is not synced again, another one takes its place.
+    /// A sync failed, or a crash tore a slot: nothing more is written to the file, another one
+    /// takes its place.
     failed: bool,
     /// Everything in it is known to be durable. Who was killed in a commit had written and not
     /// synced.
@@ -81,9 +82,9 @@ impl CursorFile {
     pub fn open(disk: &dyn Disk, path: &Path, access: Access) -> Result<(Self, Saved)> {
         let file = disk.open(path, access)?;
         let read = read(file.as_ref()).map_err(|error| error.at(path))?;
-        let (pages, saved) = read;
+        let (pages, is_torn, saved) = read;
         let path = path.to_owned();
-        Ok((Self { path, file, pages, failed: false, is_durable: false }, saved))
+        Ok((Self { path, file, pages, failed: is_torn, is_durable: false }, saved))
     }
 
     /// Whether everything in it is known to be durable.
@@ -128,13 +129,15 @@ fn len_bytes(capacity: u64) -> u64 {
     (1 + capacity) * Slots::LEN
 }
 
-fn read(file: &dyn File) -> Result<(BTreeMap<u32, Page>, Saved)> {
+/// The pages, whether one of their slots is torn, and what they say.
+fn read(file: &dyn File) -> Result<(BTreeMap<u32, Page>, bool, Saved)> {
     let damaged = |page: u64| {
         let text = "a page of the cursor's file is damaged";
         Error::new(ErrorKind::Corrupt, text).with_offset(page * Slots::LEN)
     };
-    let (_, head) = Page::read(file, 0)?;
-    let decoded = head.as_deref().and_then(Settings::decode);
+    let (head, value) = Page::read(file, 0)?;
+    let mut is_torn = head.is_torn();
+    let decoded = value.as_deref().and_then(Settings::decode);
     let (settings, capacity) = decoded.ok_or_else(|| damaged(0))?;
     if capacity > MOST_PAGES || file.len_bytes() != len_bytes(capacity) {
         return Err(Error::new(ErrorKind::Corrupt, "the cursor's file has not its length")
@@ -149,13 +152,14 @@ fn read(file: &dyn File) -> Result<(BTreeMap<u32, Page>, Saved)> {
             check_blank(file, number).map_err(|_| damaged(number))?;
             continue;
         };
+        is_torn |= page.is_torn();
         let (queue, progress) = decode_queue(&payload).ok_or_else(|| damaged(number))?;
         if saved.queues.insert(queue, progress).is_some() {
             return Err(damaged(number));
         }
         pages.insert(queue, page);
     }
-    Ok((pages, saved))
+    Ok((pages, is_torn, saved))
 }
 
 /// A page that holds no value was never written: else its queue would begin anew.

@@ -1,6 +1,7 @@
 //! Layer 4: named consumers. What a consumer has read, acknowledged and written down of each
 //! queue, as values; the store reads messages and tells the time.
 
+mod faults;
 mod file;
 mod json;
 mod page;
@@ -9,11 +10,12 @@ mod register;
 #[cfg(test)]
 mod tests;
 
+pub use faults::{cursor_faults, salvage};
 pub use file::{CursorFile, Saved, check_name};
 pub use json::{GroupOffsets, parse_offsets, write_offsets};
 pub use page::Settings;
 pub use progress::{MAX_PENDING, Progress};
-pub use register::{Entry, Owned, Register};
+pub use register::{Entry, Owned, Register, names_in};
 
 /// How long a cursor keeps segments that it has not acknowledged from being dropped. At least
 /// one bound is given; once a segment is past it, it goes, and the cursor is told.

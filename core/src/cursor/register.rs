@@ -62,14 +62,9 @@ impl Register {
     /// What the disk says of the directories.
     pub fn load(disk: &dyn Disk, dir: &Path, access: Access) -> Result<Self> {
         let mut entries = BTreeMap::new();
-        for topic in names(disk, dir, EntryKind::Directory)? {
-            for name in names(disk, &dir.join(&topic), EntryKind::File)? {
-                // What a replacement that was interrupted left begins with a full stop.
-                if check_name(&name).is_ok() {
-                    let entry = Entry::load(disk, dir, &topic, &name, access);
-                    entries.insert(entry.key(), Arc::new(entry));
-                }
-            }
+        for (topic, name) in names_in(disk, dir)? {
+            let entry = Entry::load(disk, dir, &topic, &name, access);
+            entries.insert(entry.key(), Arc::new(entry));
         }
         let dir = dir.to_owned();
         Ok(Self { dir, entries: Mutex::new(entries), is_sealed: AtomicBool::new(false) })
@@ -174,6 +169,24 @@ impl Register {
             .collect();
         outcomes.into_iter().collect()
     }
+}
+
+/// The topics and names of the cursors whose files lie under `dir`.
+///
+/// # Errors
+/// What the disk says of the directories.
+pub fn names_in(disk: &dyn Disk, dir: &Path) -> Result<Vec<(String, String)>> {
+    let mut found = Vec::new();
+    for topic in names(disk, dir, EntryKind::Directory)? {
+        for name in names(disk, &dir.join(&topic), EntryKind::File)? {
+            // What a replacement that was interrupted left begins with a full stop.
+            if check_name(&name).is_ok() {
+                found.push((topic.clone(), name));
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 fn names(disk: &dyn Disk, dir: &Path, kind: EntryKind) -> Result<Vec<String>> {

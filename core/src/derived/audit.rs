@@ -378,7 +378,7 @@ impl Check {
     }
 }
 
-fn is_in(holes: &[Range<Position>], position: Position) -> bool {
+pub(super) fn is_in(holes: &[Range<Position>], position: Position) -> bool {
     let after = holes.partition_point(|hole| hole.start <= position);
     after > 0 && holes.get(after - 1).is_some_and(|hole| position < hole.end)
 }

@@ -17,8 +17,8 @@ mod unit;
 pub use audit::{Audit, Extent, Misfit, Wrong};
 pub use files::Shelf;
 pub use keys::{
-    Catalogue, IndexFile, KeyIndex, KeyKind, KeySeed, KeyShelf, KeyWriter, Shape, Source, Summary,
-    hash_message, hash_record,
+    Catalogue, IndexFile, KeyAudit, KeyClaim, KeyIndex, KeyKind, KeyMisfit, KeySeed, KeyShelf,
+    KeyWriter, KeyWrong, Shape, Source, Summary, hash_message, hash_record,
 };
 pub use queue::{Bounds, Queue};
 pub use queues::{Queues, Resume};

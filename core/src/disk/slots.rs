@@ -170,6 +170,8 @@ pub struct Page {
     sequence: i64,
     /// Where the next write goes: not where the newest value is.
     next: u64,
+    /// One of its slots was not whole when it was read.
+    is_torn: bool,
 }
 
 impl Page {
@@ -183,21 +185,26 @@ impl Page {
             let error = Error::new(ErrorKind::Corrupt, "a file of two slots is too short");
             return Err(error.with_offset(file.len_bytes()).with_limit(at + Slots::LEN));
         }
-        let newest = [0, SECTOR_BYTES]
-            .into_iter()
-            .map(|slot| {
-                let found = read_slot(file, at + slot)?;
-                Ok(found.map(|(sequence, value)| (sequence, slot, value)))
-            })
-            .collect::<Result<Vec<_>>>()?
-            .into_iter()
-            .flatten()
-            .max_by_key(|(sequence, ..)| *sequence);
+        let (mut newest, mut is_torn) = (None, false);
+        for slot in [0, SECTOR_BYTES] {
+            match read_slot(file, at + slot)? {
+                SlotState::Whole { sequence, payload } => {
+                    newest = newest.max(Some((sequence, slot, payload)));
+                }
+                other => is_torn |= other == SlotState::Damaged,
+            }
+        }
         let (sequence, slot, value) = match newest {
             Some((sequence, slot, value)) => (sequence, slot, Some(value)),
             None => (0, SECTOR_BYTES, None),
         };
-        Ok((Self { at, sequence, next: SECTOR_BYTES - slot }, value))
+        Ok((Self { at, sequence, next: SECTOR_BYTES - slot, is_torn }, value))
+    }
+
+    /// Whether one of its slots was not whole when it was read, as a crash or damage leaves it.
+    #[must_use]
+    pub fn is_torn(&self) -> bool {
+        self.is_torn
     }
 
     /// Writes a value over the older one. It is durable once the file was synced, and then the
@@ -241,18 +248,23 @@ fn encode(sequence: i64, payload: &[u8]) -> Slot {
     slot
 }
 
-/// The sequence number and the value of a slot, or nothing if it is not whole.
-fn read_slot(file: &dyn File, at: u64) -> Result<Option<(i64, Vec<u8>)>> {
+/// What stands in a slot.
+fn read_slot(file: &dyn File, at: u64) -> Result<SlotState> {
     let mut slot = [0; SLOT_BYTES];
     file.read_at(at, &mut slot)?;
+    let is_blank = slot == [0; SLOT_BYTES];
     match version(&mut slot) {
-        Some(VERSION) => Ok(decode(&slot)),
+        Some(VERSION) => {
+            let whole = |(sequence, payload)| SlotState::Whole { sequence, payload };
+            Ok(decode(&slot).map_or(SlotState::Damaged, whole))
+        }
         Some(later) if later > VERSION => {
             let message = format!("a later release wrote this: version {later} of a slot");
             let error = Error::new(ErrorKind::Version, message);
             Err(error.with_offset(at).with_limit(VERSION as u64))
         }
-        Some(_) | None => Ok(None),
+        Some(_) | None if is_blank => Ok(SlotState::Empty),
+        Some(_) | None => Ok(SlotState::Damaged),
     }
 }
 

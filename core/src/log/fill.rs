@@ -136,6 +136,17 @@ pub fn save_bytes(
     Ok(path)
 }
 
+/// Saves the bytes of a cursor's file in a file of `dir` that is durable, and says which.
+///
+/// # Errors
+/// What the disk says.
+pub fn save_file(disk: &dyn Disk, bytes: &[u8], dir: &Path) -> Result<PathBuf> {
+    disk.make_dir(dir)?;
+    let path = free_name(disk, dir, Position::ZERO, "cursor")?;
+    disk.replace(&path, bytes)?;
+    Ok(path)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

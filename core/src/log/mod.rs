@@ -18,7 +18,7 @@ mod salvage;
 mod tests;
 
 pub use append::{NextSegment, WritePath};
-pub use fill::{can_fill, fill, save_bytes};
+pub use fill::{can_fill, fill, save_bytes, save_file};
 pub use line::Log;
 pub use piece::Piece;
 pub use poison::Poison;

@@ -149,7 +149,7 @@ fn age_ms(engine: &Engine, queue: &Queue, offset: QueueOffset) -> Option<u64> {
 }
 
 /// Where cursors lie.
-fn cursors_dir(root: &Path) -> PathBuf {
+pub(super) fn cursors_dir(root: &Path) -> PathBuf {
     own_dir(root).join(CURSORS)
 }
 

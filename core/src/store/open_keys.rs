@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::base::units::Position;
 use crate::checkpoint::decode_catalogue;
-use crate::derived::{Catalogue, KeyIndex, KeyShelf, Shape};
+use crate::derived::{Catalogue, KeyClaim, KeyIndex, KeyShelf, Shape};
 use crate::disk::Access;
 use crate::error::Result;
 use crate::options::Options;
@@ -14,7 +14,7 @@ use crate::store::recovery::Known;
 use crate::tasks::CATALOGUE;
 
 /// Where the key index lies under the root.
-const KEYS: &str = "index";
+pub(super) const KEYS: &str = "index";
 
 impl Opening {
     /// The key index, as far as it is known to go; the index step adds what is missing.
@@ -52,6 +52,24 @@ impl Opening {
             self.disk.sync_dir(&own_dir(&self.root))?;
         }
         Ok(index)
+    }
+}
+
+impl Opening {
+    /// What the key index is said to hold; nothing inside for a catalogue that is damaged.
+    pub(super) fn key_claim(&self, known: &Known) -> Result<Option<KeyClaim>> {
+        let found = self.disk.read(&own_dir(&self.root).join(CATALOGUE))?;
+        let ledger = known.ledger.as_ref().filter(|ledger| ledger.last.is_some());
+        let fits = |at: Position| ledger.is_some_and(|ledger| at <= ledger.position);
+        Ok(match found.map(|bytes| decode_catalogue(&bytes)) {
+            Some(Some(catalogue)) if fits(catalogue.position) => Some(KeyClaim::Own(catalogue)),
+            Some(None) => None,
+            None if known.marks.is_none() => {
+                let shape = shape(&self.options, self.fleet.registry().segment_len);
+                Some(KeyClaim::Foreign(shape))
+            }
+            _ => Some(KeyClaim::Nothing),
+        })
     }
 }
 

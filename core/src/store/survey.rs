@@ -5,17 +5,19 @@ use std::sync::Arc;
 
 use crate::base::units::Position;
 use crate::checkpoint::MarksFile;
-use crate::derived::Queues;
+use crate::derived::{KeyClaim, Queues};
 use crate::directory::{Fault, read_registry, registry_path};
 use crate::disk::{Disk, OsClock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::options::Options;
 use crate::segment::{Budget, Chain, Snapshot};
+use crate::store::cursors::cursors_dir;
 use crate::store::fleet::Fleet;
 use crate::store::open::{self, ABORT, MARKS, Opening};
+use crate::store::open_keys::KEYS;
 use crate::store::own_dir;
 use crate::store::recovery::Known;
-use crate::tasks::LEDGER;
+use crate::tasks::{CATALOGUE, LEDGER};
 
 /// What a store consists of, and what is wrong with that. Nothing on disk was changed.
 #[derive(Debug)]
@@ -27,6 +29,8 @@ pub(crate) struct Survey {
     pub(crate) known: Known,
     pub(crate) snapshot: Snapshot,
     pub(crate) queues: Queues,
+    /// What the key index is said to hold; nothing if what says so is damaged.
+    pub(crate) keys: Option<KeyClaim>,
     /// First position kept.
     pub(crate) start: Position,
     /// Files in the segment directories that cannot be segments.
@@ -83,6 +87,7 @@ fn finish(mut opening: Opening, options: Options, registry: Option<Error>) -> Re
     let start = known.start(&snapshot, known.flushed());
     Ok(Survey {
         queues: opening.queues()?,
+        keys: opening.key_claim(&known)?,
         offline: opening.fleet.offline(),
         faults: std::mem::take(&mut opening.inventory.faults),
         disk: opening.disk,
@@ -104,6 +109,21 @@ impl Survey {
     /// The file of the queues' offsets.
     pub(crate) fn ledger_path(&self) -> PathBuf {
         own_dir(&self.root).join(LEDGER)
+    }
+
+    /// The file that says how far the key index goes.
+    pub(crate) fn catalogue_path(&self) -> PathBuf {
+        own_dir(&self.root).join(CATALOGUE)
+    }
+
+    /// The directory of the key index.
+    pub(crate) fn keys_dir(&self) -> PathBuf {
+        self.root.join(KEYS)
+    }
+
+    /// Where cursors lie.
+    pub(crate) fn cursors_dir(&self) -> PathBuf {
+        cursors_dir(&self.root)
     }
 
     /// The registry's file.

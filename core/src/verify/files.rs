@@ -1,8 +1,11 @@
 //! The small files: what each says for itself, and whether it fits the log.
 
+use std::path::Path;
+
 use crate::base::bytes::read_i64;
 use crate::base::units::Position;
 use crate::checkpoint::{Ledger, Marks};
+use crate::cursor::{Saved, cursor_faults, names_in};
 use crate::disk::slots::{SlotState, Slots, slot_states};
 use crate::error::Result;
 use crate::store::Survey;
@@ -17,7 +20,7 @@ pub(super) struct Walked {
 }
 
 /// How many checks there are.
-pub(super) const CHECKS: usize = 3;
+pub(super) const CHECKS: usize = 4;
 
 /// Runs the check of that number.
 ///
@@ -27,7 +30,8 @@ pub(super) fn check(number: usize, survey: &Survey, walked: Walked) -> Result<Ve
     match number {
         0 => marks(survey, walked.end),
         1 => ledger(survey, walked.end),
-        _ => checkpoint(survey, walked),
+        2 => checkpoint(survey, walked),
+        _ => cursors(survey),
     }
 }
 
@@ -112,4 +116,37 @@ fn checkpoint(survey: &Survey, walked: Walked) -> Result<Vec<Finding>> {
         }
     }
     Ok(found)
+}
+
+/// Every page of every cursor's file; of a closed store also whether its queues go so far. A crash
+/// may leave a slot torn, which the next opening mends.
+fn cursors(survey: &Survey) -> Result<Vec<Finding>> {
+    let (disk, dir) = (survey.disk.as_ref(), survey.cursors_dir());
+    let mut found = Vec::new();
+    for (topic, name) in names_in(disk, &dir)? {
+        let path = dir.join(&topic).join(name);
+        let (faults, saved) = cursor_faults(disk, &path)?;
+        found.extend(faults.into_iter().map(|fault| {
+            let finding = Finding::new(FindingKind::Cursor, &path, fault.text);
+            finding.with_bytes(fault.range).only_if(survey.known.clean || !fault.is_torn)
+        }));
+        let ledger = survey.known.ledger.as_ref().filter(|_| survey.known.clean);
+        if let (Some(saved), Some(ledger)) = (saved, ledger) {
+            found.extend(beyond(&path, &topic, &saved, ledger));
+        }
+    }
+    Ok(found)
+}
+
+/// A queue of the cursor's that ends before the cursor does, if there is one.
+fn beyond(path: &Path, topic: &str, saved: &Saved, ledger: &Ledger) -> Option<Finding> {
+    let end = |id: u32| {
+        let mut queues = ledger.queues.iter();
+        let queue = queues.find(|queue| queue.id == id && queue.topic == topic);
+        queue.map_or(0, |queue| queue.bounds.max.get())
+    };
+    let mut queues = saved.queues.iter();
+    let (id, progress) = queues.find(|(id, progress)| progress.next() > end(**id))?;
+    let text = format!("it is at {} of queue {id}, which ends at {}", progress.next(), end(*id));
+    Some(Finding::new(FindingKind::Cursor, path, text))
 }

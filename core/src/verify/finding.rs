@@ -32,6 +32,12 @@ pub enum FindingKind {
     Ledger,
     /// RocketMQ's checkpoint.
     Checkpoint,
+    /// An entry, slot or header of the key index that does not fit the log, or is not there.
+    Key,
+    /// Files of the key index that cannot be used.
+    KeyFile,
+    /// The file of a named consumer.
+    Cursor,
 }
 
 impl FindingKind {
@@ -51,6 +57,9 @@ impl FindingKind {
             Self::Marks => "marks",
             Self::Ledger => "ledger",
             Self::Checkpoint => "checkpoint",
+            Self::Key => "key",
+            Self::KeyFile => "key_file",
+            Self::Cursor => "cursor",
         }
     }
 }

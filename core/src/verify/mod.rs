@@ -10,6 +10,7 @@ mod finding;
 mod repair;
 mod transfer;
 mod verification;
+mod wording;
 
 pub use finding::{Finding, FindingKind, Part, Progress};
 pub use repair::{RepairAction, RepairPlan, Repaired};

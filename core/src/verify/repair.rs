@@ -12,15 +12,16 @@ use std::sync::Arc;
 
 use crate::base::units::Position;
 use crate::checkpoint::Ledger;
+use crate::cursor::{CursorFile, salvage};
 use crate::directory::set_aside;
 use crate::disk::{Access, Allocation, Disk, File, OsClock};
 use crate::error::{Error, ErrorKind, Result};
-use crate::log::{fill, save_bytes};
+use crate::log::{fill, save_bytes, save_file};
 use crate::options::{OnDamage, Options};
 use crate::segment::{Segment, Snapshot};
 use crate::store::{Recovery, Store, Survey};
 use crate::verify::files::Walked;
-use crate::verify::verification::TWICE;
+use crate::verify::wording::TWICE;
 use crate::verify::{Finding, FindingKind, Verification};
 
 /// One thing that mending a store takes.
@@ -56,11 +57,22 @@ pub enum RepairAction {
     },
     /// The queues are derived anew from the log.
     RebuildQueues,
+    /// The key index is built anew from the log.
+    RebuildKeys,
+    /// A cursor's file is saved, and written anew with what is whole in it. A queue whose page is
+    /// lost begins anew with its first message.
+    MendCursor {
+        /// The file.
+        path: PathBuf,
+    },
     /// The registry is written anew; the directories are those that the options name.
     RewriteRegistry,
     /// Marks, offsets and checkpoint are written anew.
     RewriteMarks,
 }
+
+/// Nothing of a later release is mended.
+const LATER: &str = "a later release";
 
 impl RepairAction {
     /// The action's name, as the command prints it in JSON.
@@ -72,6 +84,8 @@ impl RepairAction {
             Self::Pad { .. } => "pad",
             Self::CutTail { .. } => "cut_tail",
             Self::RebuildQueues => "rebuild_queues",
+            Self::RebuildKeys => "rebuild_keys",
+            Self::MendCursor { .. } => "mend_cursor",
             Self::RewriteRegistry => "rewrite_registry",
             Self::RewriteMarks => "rewrite_marks",
         }
@@ -81,7 +95,9 @@ impl RepairAction {
     #[must_use]
     pub fn place(&self) -> (Option<&Path>, Option<Range<u64>>) {
         match self {
-            Self::Resize { path, .. } | Self::SetAside { path } => (Some(path), None),
+            Self::Resize { path, .. } | Self::SetAside { path } | Self::MendCursor { path } => {
+                (Some(path), None)
+            }
             Self::Pad { path, range } | Self::CutTail { path, range } => {
                 (Some(path), Some(range.clone()))
             }
@@ -116,6 +132,10 @@ impl fmt::Display for RepairAction {
                 )
             }
             Self::RebuildQueues => f.write_str("derive the queues anew from the log"),
+            Self::RebuildKeys => f.write_str("build the key index anew from the log"),
+            Self::MendCursor { path } => {
+                write!(f, "save the cursor and write what is whole of it anew: {}", path.display())
+            }
             Self::RewriteRegistry => f.write_str("write the registry anew"),
             Self::RewriteMarks => f.write_str("write marks, offsets and checkpoint anew"),
         }
@@ -130,6 +150,7 @@ pub struct RepairPlan {
     root: PathBuf,
     options: Options,
     saved_dir: PathBuf,
+    catalogue: PathBuf,
     ledger: Option<(PathBuf, Ledger)>,
     snapshot: Snapshot,
     /// The store time of the log's last record, in ms.
@@ -164,6 +185,7 @@ impl RepairPlan {
             root: survey.root.clone(),
             options: survey.options.clone(),
             saved_dir: survey.saved_dir(),
+            catalogue: survey.catalogue_path(),
             ledger: survey.known.ledger.clone().map(|ledger| (survey.ledger_path(), ledger)),
             snapshot: survey.snapshot.clone(),
             last_ms: walked.last.map_or(0, |(_, time)| time),
@@ -200,6 +222,11 @@ impl RepairPlan {
             FindingKind::Unit | FindingKind::QueueFile | FindingKind::Ledger => {
                 RepairAction::RebuildQueues
             }
+            FindingKind::Key | FindingKind::KeyFile => RepairAction::RebuildKeys,
+            FindingKind::Cursor if finding.text.contains(LATER) => {
+                return self.beyond.push(finding.clone());
+            }
+            FindingKind::Cursor => RepairAction::MendCursor { path },
             FindingKind::Registry => RepairAction::RewriteRegistry,
             FindingKind::Marks | FindingKind::Checkpoint => RepairAction::RewriteMarks,
             _ => return self.beyond.push(finding.clone()),
@@ -293,6 +320,8 @@ impl RepairPlan {
                 }
             }
             RepairAction::RebuildQueues => self.distrust()?,
+            RepairAction::RebuildKeys => self.forget_keys()?,
+            RepairAction::MendCursor { path } => saved.extend(self.mend_cursor(path)?),
             RepairAction::RewriteRegistry | RepairAction::RewriteMarks => {}
         }
         Ok(())
@@ -301,6 +330,24 @@ impl RepairPlan {
     fn save(&self, range: &Range<u64>) -> Result<PathBuf> {
         let range = Position::new(range.start)..Position::new(range.end);
         save_bytes(self.disk.as_ref(), &self.snapshot, range, &self.saved_dir)
+    }
+
+    /// Without a catalogue, opening builds the index anew.
+    fn forget_keys(&self) -> Result<()> {
+        let disk = self.disk.as_ref();
+        if disk.stat(&self.catalogue)?.is_none() {
+            return Ok(());
+        }
+        disk.remove(&self.catalogue)?;
+        disk.sync_dir(self.catalogue.parent().expect("it lies in a directory"))
+    }
+
+    fn mend_cursor(&self, path: &Path) -> Result<Option<PathBuf>> {
+        let disk = self.disk.as_ref();
+        let Some(bytes) = disk.read(path)? else { return Ok(None) };
+        let saved = save_file(disk, &bytes, &self.saved_dir)?;
+        CursorFile::create(disk, path, &salvage(&bytes))?;
+        Ok(Some(saved))
     }
 
     /// Makes the ledger one that fits no log; what the log cannot tell it keeps.
@@ -322,8 +369,10 @@ fn order(action: &RepairAction) -> (u8, u64) {
         RepairAction::Pad { range, .. } => (1, range.start),
         RepairAction::CutTail { range, .. } => (2, range.start),
         RepairAction::RebuildQueues => (3, 0),
-        RepairAction::RewriteRegistry => (4, 0),
-        RepairAction::RewriteMarks => (5, 0),
+        RepairAction::RebuildKeys => (4, 0),
+        RepairAction::MendCursor { .. } => (5, 0),
+        RepairAction::RewriteRegistry => (6, 0),
+        RepairAction::RewriteMarks => (7, 0),
     }
 }
 

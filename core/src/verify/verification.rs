@@ -2,13 +2,13 @@
 
 use std::cell::OnceCell;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use crate::base::units::Position;
 use crate::base::watermark::Published;
 use crate::checkpoint::MarksFile;
-use crate::derived::{Audit, Extent, Misfit, Wrong};
+use crate::derived::{Audit, Extent, KeyAudit, KeyClaim};
 use crate::disk::{Disk, OsDisk};
 use crate::error::{Error, ErrorKind, Result};
 use crate::log::{Scan, Stop, written_behind};
@@ -17,13 +17,11 @@ use crate::record::Check;
 use crate::segment::Segment;
 use crate::store::{Judge, Store, Survey};
 use crate::verify::files::{self, Walked};
+use crate::verify::wording::{key_finding, layout_finding, queue_finding};
 use crate::verify::{Finding, FindingKind, Part, Progress};
 
 /// Bytes of the log that one step reads.
 const STEP_BYTES: u64 = 16 << 20;
-
-/// What no derivation can mend.
-pub(super) const TWICE: &str = "two records have one offset in the queue";
 
 const TORN: &str = "what a crash left: the next opening cuts it off";
 const TORN_WITH_RECORDS: &str =
@@ -33,9 +31,9 @@ const TORN_WITH_RECORDS: &str =
 const MOST_FINDINGS: usize = 10_000;
 
 /// Reads everything of a store and compares it: record checksums and positions, the chain over the
-/// directories, every queue unit against its record and every record against its unit, marks,
-/// ledger and RocketMQ's checkpoint. It changes nothing and takes no lock; one thread at a time
-/// drives it.
+/// directories, every queue unit and every entry of the key index against its record, and every
+/// record against those, marks, ledger, RocketMQ's checkpoint and cursors. It changes nothing
+/// and takes no lock; one thread at a time drives it.
 ///
 /// Of a store that is open, in this process or another, it tells damage of what was there when it
 /// began, and takes what is under way for no damage.
@@ -60,6 +58,7 @@ pub struct Verification {
     survey: Survey,
     scan: Scan,
     audit: Audit,
+    keys: KeyAudit,
     furthest: OnceCell<Position>,
     records: u64,
     stage: Stage,
@@ -129,10 +128,14 @@ impl Verification {
             sure: sure(&survey),
             closed: survey.known.clean && limit.is_none(),
         };
+        let claim = survey.keys.as_ref().unwrap_or(&KeyClaim::Nothing);
+        let keys =
+            KeyAudit::begin(&survey.disk, survey.keys_dir(), claim, survey.start, extent.closed)?;
         let scan = Scan::new(survey.snapshot.clone(), survey.start, Check::Checksums);
         let mut verification = Self {
             scan: scan.below(limit.unwrap_or(Published::all())),
             audit: Audit::begin(&survey.queues, extent)?,
+            keys,
             furthest: OnceCell::new(),
             records: 0,
             stage: Stage::Log,
@@ -157,6 +160,9 @@ impl Verification {
             Stage::Log => self.step_log()?,
             Stage::Queues => self.step_queues(),
             Stage::Files(number) => {
+                if number == 0 {
+                    self.tell_keys();
+                }
                 let found = files::check(number, &self.survey, self.walked)?;
                 found.into_iter().for_each(|finding| self.tell(finding));
                 let is_last = number + 1 == files::CHECKS;
@@ -275,6 +281,7 @@ impl Verification {
     /// A range of the log that no directory holds, unless the file there was told already.
     fn tell_hole(&mut self, hole: Range<Position>) {
         self.audit.hole(hole.clone());
+        self.keys.hole(hole.clone());
         let mut faults = self.survey.faults.iter();
         let meets = |other: &Range<Position>| other.start < hole.end && hole.start < other.end;
         let is_passing = self.seen.as_ref().is_some_and(|seen| !seen.iter().any(meets));
@@ -288,9 +295,11 @@ impl Verification {
 
     fn step_log(&mut self) -> Result<()> {
         let (audit, queues, records) = (&mut self.audit, &self.survey.queues, &mut self.records);
+        let keys = &mut self.keys;
         let stopped = self.scan.step(STEP_BYTES, &mut |view| {
             *records += 1;
             audit.record(&view, queues);
+            keys.record(&view);
             Ok(())
         });
         self.tell_misfits();
@@ -328,6 +337,7 @@ impl Verification {
             end = self.scan.position();
         }
         self.audit.hole(at..end);
+        self.keys.hole(at..end);
         let damage = Finding::new(FindingKind::Record, place.damage.path, place.damage.reason);
         let base = self.base_of(at);
         let damage = damage.with_bytes(at.since(base)..end.since(base));
@@ -405,6 +415,7 @@ impl Verification {
             self.tell(finding.with_range(from.get()..segment.end().get()));
         }
         self.audit.hole(at..segment.end());
+        self.keys.hole(at..segment.end());
         self.scan = std::mem::replace(
             &mut self.scan,
             Scan::new(self.survey.snapshot.clone(), at, Check::Checksums),
@@ -432,6 +443,18 @@ impl Verification {
         }
     }
 
+    fn tell_keys(&mut self) {
+        if self.survey.keys.is_none() {
+            let (path, text) =
+                (self.survey.catalogue_path(), "the key index's catalogue is not whole");
+            self.tell(Finding::new(FindingKind::KeyFile, path, text));
+        }
+        let is_sure = self.keys.is_sure();
+        for misfit in self.keys.finish(self.walked.end) {
+            self.tell(key_finding(misfit, is_sure));
+        }
+    }
+
     /// A closed store that somebody opens meanwhile changes under the walk.
     fn check_undisturbed(&self) -> Result<()> {
         let is_open = self.survey.disk.stat(&self.survey.abort_path())?.is_some();
@@ -456,25 +479,4 @@ fn sure(survey: &Survey) -> Position {
         (false, Some(_)) => ledger.unwrap_or(Position::ZERO),
         (false, None) => Position::new(known.rocketmq.queue_position.unsigned_abs()),
     }
-}
-
-fn layout_finding(found: &crate::directory::Found, error: &Error) -> Finding {
-    let finding = Finding::new(FindingKind::Segment, &found.path, error.message());
-    let base = found.base.get();
-    let len = error.limit().filter(|_| found.len > 0).unwrap_or(found.len);
-    finding.with_bytes(found.len..found.len.max(len)).with_range(base..base.saturating_add(len))
-}
-
-fn queue_finding(misfit: Misfit) -> Finding {
-    let (kind, text) = match misfit.wrong {
-        Wrong::Missing => (FindingKind::Unit, "records have no unit in their queue"),
-        Wrong::Differs => (FindingKind::Unit, "the queue's unit is not that of its record"),
-        Wrong::Stray => (FindingKind::Unit, "the queue's unit points to no record of its queue"),
-        Wrong::Twice => (FindingKind::Unit, TWICE),
-        Wrong::Leftover => (FindingKind::Leftover, "bytes behind the queue's end that are no unit"),
-        Wrong::File => (FindingKind::QueueFile, "the queue's file cannot be used"),
-    };
-    let path: PathBuf = misfit.path;
-    let finding = Finding::new(kind, path, misfit.text.unwrap_or_else(|| text.to_owned()));
-    finding.with_bytes(misfit.range).only_if(misfit.wrong != Wrong::Leftover)
 }

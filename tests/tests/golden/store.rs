@@ -22,7 +22,7 @@ pub struct Golden {
     pub paths: Vec<PathBuf>,
     pub expected: Value,
     /// How large its index files are.
-    slots: Option<u32>,
+    pub slots: Option<u32>,
     entries: Option<u32>,
     _folder: TempDir,
 }

@@ -65,3 +65,34 @@ fn every_store_is_sound_once_spanlog_closed_it() {
         assert!(told.was_closed() && told.is_sound());
     }
 }
+
+/// RocketMQ's own index files are compared too, entry by entry.
+#[test]
+fn a_flipped_byte_of_rocketmqs_index_is_found() {
+    let mut flipped = 0;
+    for name in names() {
+        let golden = Golden::unpack(&name);
+        let entries = fs::read_dir(golden.root.join("index")).into_iter().flatten();
+        let Some(path) = entries.map(|entry| entry.expect("an entry").path()).next() else {
+            continue;
+        };
+        let whole = fs::read(&path).expect("it is read");
+        let count = u32::from_be_bytes(whole[36..40].try_into().expect("4 bytes")) as usize;
+        let is_closed = !golden.root.join("abort").exists();
+        if count < 3 || !is_closed || !verified(&golden, &golden.options()).is_sound() {
+            continue;
+        }
+        let entry = 40 + 4 * golden.slots.unwrap_or(5_000_000) as usize + 20;
+        for at in [8, 39, entry, entry + 11, entry + 19] {
+            let mut damaged = whole.clone();
+            damaged[at] ^= 1;
+            fs::write(&path, &damaged).expect("it is written");
+            let told = verified(&golden, &golden.options());
+            let is_here = |found: &spanlog::Finding| found.is_damage && found.path == path;
+            assert!(told.findings().iter().any(is_here), "{name}: byte {at}");
+            flipped += 1;
+        }
+        fs::write(&path, &whole).expect("it is written");
+    }
+    assert!(flipped >= 10, "{flipped} bytes were flipped");
+}

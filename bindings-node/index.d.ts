@@ -394,7 +394,7 @@ export interface Verification {
 export interface RepairAction {
   action:
     | 'resize' | 'set_aside' | 'pad' | 'cut_tail' | 'rebuild_queues' | 'rewrite_registry'
-    | 'rewrite_marks';
+    | 'rewrite_marks' | 'rebuild_keys' | 'mend_cursor';
   path?: string;
   range?: Range;
   /** For people. */

@@ -169,6 +169,10 @@ enum spanlog_action_kind
     SPANLOG_ACTION_KIND_REWRITE_REGISTRY = 6,
     /** Writes marks, offsets and checkpoint anew. */
     SPANLOG_ACTION_KIND_REWRITE_MARKS = 7,
+    /** Builds the key index anew from the log. */
+    SPANLOG_ACTION_KIND_REBUILD_KEYS = 8,
+    /** Saves a cursor's file, and writes anew what is whole of it. */
+    SPANLOG_ACTION_KIND_MEND_CURSOR = 9,
     /** Something that this interface has no name for yet. */
     SPANLOG_ACTION_KIND_OTHER = 99,
 };

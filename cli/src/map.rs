@@ -5,15 +5,17 @@ mod page;
 mod shelves;
 
 use std::collections::HashMap;
+use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::Args;
+use indicatif::BinaryBytes;
 use serde_json::json;
 use spanlog::record::{MAGIC_V1, MAGIC_V2, sys_flag};
-use spanlog::{CleanPlan, Inspection, SegmentReport, Store};
+use spanlog::{CleanPlan, CursorReport, Inspection, ReadLimits, SegmentReport, Store};
 
 use crate::failure::{Failure, Outcome};
 use crate::opening::StoreArgs;
@@ -25,9 +27,9 @@ Examples:
   spanlog map --root /data/log --output map.html
   spanlog map --conf broker.conf > map.html
 
-The page shows the log's number line with its marks, each directory with its usage and marks,
-and each segment as a block by age and state. Hovering shows figures. Reading changes nothing:
-it works beside a writer and on read-only media.";
+The page shows the log's number line with its marks and its cursors, each directory with its
+usage and marks, and each segment as a block by age and state. Hovering shows figures.
+Reading changes nothing: it works beside a writer and on read-only media.";
 
 /// Which store to draw.
 #[derive(Args, Debug)]
@@ -76,6 +78,8 @@ pub struct Place {
     pub name: String,
     /// Where.
     pub position: u64,
+    /// More about it, in lines.
+    pub text: String,
 }
 
 /// Draws.
@@ -110,9 +114,53 @@ impl Picture {
             inspection,
             fates: fates(&store.plan_clean(false)?),
             now_ms: i64::try_from(now.as_millis()).unwrap_or(i64::MAX),
-            places: Vec::new(),
+            places: places(store)?,
         })
     }
+}
+
+/// Where the cursors stand: each where the first message lies that it has not acknowledged.
+fn places(store: &Store) -> Outcome<Vec<Place>> {
+    let mut places = Vec::new();
+    for cursor in store.cursors()? {
+        if cursor.damage.is_none() {
+            places.push(place(store, &cursor)?);
+        }
+    }
+    Ok(places)
+}
+
+fn place(store: &Store, cursor: &CursorReport) -> Outcome<Place> {
+    let mut position = store.watermarks().indexed.get();
+    for queue in &cursor.queues {
+        let limits = ReadLimits { max_messages: 1, ..ReadLimits::default() };
+        let from = queue.acknowledged.max(queue.bounds.min);
+        let batch = store.read(&cursor.topic, queue.queue, from, limits)?;
+        if let Some(first) = batch.get(0) {
+            position = position.min(first.position().get());
+        }
+    }
+    let name = format!("{} of {}", cursor.name, cursor.topic);
+    Ok(Place { name, position, text: lag_text(cursor) })
+}
+
+/// Queues of a cursor that are listed when somebody hovers.
+const MOST_QUEUES: usize = 16;
+
+fn lag_text(cursor: &CursorReport) -> String {
+    let lag = cursor.lag();
+    let mut text = format!("{} messages behind, {}", lag.messages, BinaryBytes(lag.bytes));
+    if let Some(age) = lag.age_ms {
+        let _ = write!(text, ", the oldest {} s old", age / 1000);
+    }
+    for queue in cursor.queues.iter().take(MOST_QUEUES) {
+        let (at, end) = (queue.acknowledged, queue.bounds.max);
+        let _ = write!(text, "\nqueue {}: at {at} of {end}", queue.queue);
+    }
+    if cursor.queues.len() > MOST_QUEUES {
+        let _ = write!(text, "\nand {} queues more", cursor.queues.len() - MOST_QUEUES);
+    }
+    text
 }
 
 /// The store time of the record at a file's beginning, if one stands there.

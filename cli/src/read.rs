@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use clap::{Args, value_parser};
 use indicatif::{HumanBytes, HumanCount};
 use serde_json::json;
-use spanlog::{ErrorKind, MessageView, QueueReport, Store, TagFilter, Watched};
+use spanlog::{ErrorKind, MessageView, PropertyFilter, QueueReport, Store, TagFilter, Watched};
 
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::Interrupt;
@@ -25,6 +25,7 @@ Examples:
   spanlog read --root /data/log --topic orders --json | jq -r .body
   spanlog read --root /data/log --topic web --queue 0 --bodies > copy.log
   spanlog read --root /data/log --tags 'paid || shipped' --from-time 2026-11-30T08:00:00Z
+  spanlog read --root /data/log --topic orders --where \"price > 10 AND region = 'eu'\"
   spanlog read --root /data/log --verify --summary
   spanlog read --root /data/log --topic orders --follow --json
 
@@ -50,6 +51,10 @@ pub struct ReadArgs {
     /// Only messages with one of these tags, as in 'paid || shipped'
     #[arg(long, value_name = "TAGS", value_parser = TagFilter::parse, default_value = "*")]
     pub tags: TagFilter,
+    /// Only messages whose properties meet a condition in RocketMQ's subset of SQL-92, as in
+    /// "price > 10 AND region = 'eu'"
+    #[arg(long = "where", value_name = "CONDITION", value_parser = PropertyFilter::parse)]
+    pub wanted: Option<PropertyFilter>,
     /// Checks every checksum, and goes on behind damage; ends with exit code 11 if there was any
     #[arg(long)]
     pub verify: bool,
@@ -93,6 +98,8 @@ pub struct Reading<'a> {
     pub begin: Begin,
     /// Which tags it is about.
     pub tags: &'a TagFilter,
+    /// What the properties are to be.
+    pub wanted: Option<&'a PropertyFilter>,
     /// Whether every checksum is checked.
     pub verify: bool,
     /// Whether messages are counted and not printed.
@@ -122,8 +129,9 @@ pub fn run(args: &ReadArgs, output: &mut Output) -> Outcome<()> {
         (None, Some(time)) => Begin::Time(time),
         (None, None) => Begin::First,
     };
-    let ReadArgs { shown, verify, summary, tags, .. } = args;
-    Reading { shown, begin, tags, verify: *verify, summary: *summary }.run(output)
+    let ReadArgs { shown, verify, summary, tags, wanted, .. } = args;
+    let (verify, summary, wanted) = (*verify, *summary, wanted.as_ref());
+    Reading { shown, begin, tags, wanted, verify, summary }.run(output)
 }
 
 impl Reading<'_> {
@@ -214,6 +222,9 @@ impl Reading<'_> {
     }
 
     fn show(&self, view: &MessageView<'_>, tally: &mut Tally, output: &mut Output) -> Outcome<()> {
+        if self.wanted.is_some_and(|wanted| !wanted.matches(view)) {
+            return Ok(());
+        }
         tally.messages += 1;
         tally.body_bytes += view.body().len() as u64;
         if self.summary {

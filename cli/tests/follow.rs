@@ -6,7 +6,7 @@ mod command;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command};
 
-use command::{Place, command};
+use command::{Place, command, run_with};
 use serde_json::{Value, json};
 
 fn start(place: &Place, line: &str) -> (Child, impl Iterator<Item = String>) {
@@ -45,6 +45,47 @@ fn tail_shows_the_last_messages_and_follows_another_process() {
     assert!(Command::new("sh").args(["-c", &stop]).status().unwrap().success());
     assert_eq!(lines.next(), None);
     assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
+/// The last messages with a tag may lie far before the end, and in one queue alone.
+#[test]
+fn tail_shows_the_last_messages_with_a_tag() {
+    let place = Place::new();
+    let append = |words: &str| place.run(&format!("append --segment-size 64KiB {words}")).text();
+    append("--topic web --tags paid --queue 1 p0");
+    append("--topic web --tags paid --queue 0 p1");
+    let many: String = (0..900).map(|number| format!("other {number}\n")).collect();
+    let words = "append --topic web --queue 0 --tags open --lines";
+    place.run_with(words, many.as_bytes()).text();
+    append("--topic web --tags paid --queue 1 p2");
+    append("--topic web --tags shipped --queue 0 s0");
+    let tail = |words: &str| place.run(&format!("tail --bodies {words}")).text();
+    assert_eq!(tail("-n 2 --tags paid"), "p1\np2\n");
+    assert_eq!(tail("-n 9 --tags paid"), "p0\np1\np2\n");
+    let both = place.run_with("tail --bodies -n 2 --tags paid||shipped", b"").text();
+    assert_eq!(both, "p2\ns0\n");
+    assert_eq!(tail("-n 3 --tags nobody"), "");
+    assert_eq!(tail("-n 0 --tags paid"), "");
+}
+
+#[test]
+fn read_takes_a_condition_on_properties() {
+    let place = Place::new();
+    for (price, region) in [("9", "eu"), ("12", "eu"), ("30.5", "us"), ("none", "eu")] {
+        let words = format!("append --segment-size 64KiB --topic web --property price={price}");
+        place.run(&format!("{words} --property region={region} {price}")).text();
+    }
+    let read = |condition: &str| {
+        let mut words = place.words("read --bodies --where");
+        words.insert(3, condition.to_owned());
+        run_with(&words, b"")
+    };
+    assert_eq!(read("price > 10.0").text(), "12\n30.5\n");
+    assert_eq!(read("price > 10 AND region = 'eu'").text(), "12\n");
+    assert_eq!(read("region IS NULL OR weight > 3").text(), "");
+    let refused = read("price >");
+    assert_eq!((refused.code, &*refused.stdout), (2, &b""[..]));
+    assert!(refused.stderr.contains("condition: "), "{}", refused.stderr);
 }
 
 #[test]

@@ -238,6 +238,28 @@ fn a_map_is_one_page_that_needs_nothing() {
     assert_eq!(untimed(&place.run("map").text()), untimed(&page));
 }
 
+/// A cursor is a mark where its first message lies that it has not acknowledged.
+#[test]
+fn a_map_shows_cursors() {
+    let place = Place::filled(900);
+    let text =
+        r#"{"offsetTable":{"web@billing":{0:150,1:200,2:300},"web@done":{0:300,1:300,2:300}}}"#;
+    place.run_with("cursors import", text.as_bytes()).text();
+    let page = place.run("map").text();
+    let marks =
+        page.lines().filter(|line| line.contains("class=\"cursor\"") && line.contains("<path"));
+    let [billing, done] = &*marks.collect::<Vec<_>>() else { panic!("two marks") };
+    assert!(billing.contains("billing of web: position "), "{billing}");
+    assert!(billing.contains("250 messages behind"), "{billing}");
+    assert!(billing.contains("queue 1: at 200 of 300"), "{billing}");
+    assert!(done.contains("done of web: position "), "{done}");
+    let x = |mark: &str| {
+        let rest = mark.split_once("<path d=\"M").unwrap().1;
+        rest.split_once(' ').unwrap().0.parse::<f64>().unwrap()
+    };
+    assert!(x(billing) < x(done) && x(done) > 980.0, "{} {}", x(billing), x(done));
+}
+
 /// As a broker is configured: the root and the directories come from its file.
 #[test]
 fn a_store_is_looked_after_by_its_brokers_configuration() {

@@ -57,6 +57,8 @@ pub use queue::{
     QueueReader, QueueRecord, QueueRecovery, QueueStat, QueueTask, QueueVerification, ReaderStat,
     SatelliteQueue,
 };
+#[cfg(feature = "sql")]
+pub use record::PropertyFilter;
 pub use record::{Message, MessageView};
 pub use retention::{
     CleanPlan, DeleteHours, Fate, Pressure, Quantifier, Reason, Role, Thresholds, Usage,

@@ -40,6 +40,10 @@ pub enum spanlog_action_kind {
     RewriteRegistry = 6,
     /// Writes marks, offsets and checkpoint anew.
     RewriteMarks = 7,
+    /// Builds the key index anew from the log.
+    RebuildKeys = 8,
+    /// Saves a cursor's file, and writes anew what is whole of it.
+    MendCursor = 9,
     /// Something that this interface has no name for yet.
     Other = 99,
 }
@@ -85,6 +89,8 @@ fn kind(action: &RepairAction) -> spanlog_action_kind {
         RepairAction::RebuildQueues => spanlog_action_kind::RebuildQueues,
         RepairAction::RewriteRegistry => spanlog_action_kind::RewriteRegistry,
         RepairAction::RewriteMarks => spanlog_action_kind::RewriteMarks,
+        RepairAction::RebuildKeys => spanlog_action_kind::RebuildKeys,
+        RepairAction::MendCursor { .. } => spanlog_action_kind::MendCursor,
         _ => spanlog_action_kind::Other,
     }
 }

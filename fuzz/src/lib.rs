@@ -11,8 +11,8 @@ use spanlog::disk::slots::{SlotState, Slots, slot_states};
 use spanlog::disk::{Access, Disk, ManualClock};
 use spanlog::record::{Check, Found, MessageView, Properties, at, resync};
 use spanlog::{
-    KeyQuery, MemDisk, Message, OnDamage, Options, QueueOffset, ReadLimits, RepairPlan, Store,
-    TagFilter, Verification,
+    KeyQuery, MemDisk, Message, OnDamage, Options, PropertyFilter, QueueOffset, ReadLimits,
+    RepairPlan, Store, TagFilter, Verification,
 };
 
 // The command's reader of configurations: it has no library.
@@ -227,4 +227,21 @@ pub fn tags(data: &[u8]) {
         assert!(filter.matches(Some(tag)), "{tag:?} of {text:?}");
     }
     assert_eq!(filter.is_all(), filter.matches(Some("\u{1}none of them")));
+}
+
+/// A condition on properties, of a message that has all of them, some or none.
+pub fn condition(data: &[u8]) {
+    let text = String::from_utf8_lossy(data);
+    let filter = match PropertyFilter::parse(&text) {
+        Ok(filter) => filter,
+        Err(error) => {
+            let at = error.offset().unwrap_or(0);
+            return assert!(at <= text.len() as u64, "{error} at {at} of {text:?}");
+        }
+    };
+    for value in ["", "3", "-1.5e3", "true", "eu", "\u{e9}"] {
+        let _ = filter.matches_with(|_| Some(value));
+        let _ = filter.matches_with(|name| (name.len() % 2 == 0).then_some(value));
+    }
+    let _ = filter.matches_with(|_| None);
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 type Target = (&'static str, fn(&[u8]));
 
-const TARGETS: [Target; 7] = [
+const TARGETS: [Target; 8] = [
     ("record", spanlog_fuzz::record),
     ("scan", spanlog_fuzz::scan),
     ("index", spanlog_fuzz::index),
@@ -13,6 +13,7 @@ const TARGETS: [Target; 7] = [
     ("slots", spanlog_fuzz::slots),
     ("conf", spanlog_fuzz::conf),
     ("tags", spanlog_fuzz::tags),
+    ("condition", spanlog_fuzz::condition),
 ];
 
 /// Every input, whole and cut at some lengths, and with some bits turned.

@@ -14,6 +14,9 @@ const RIGHT: f64 = 986.0;
 const LANE: f64 = 20.0;
 const BAND: f64 = 18.0;
 
+/// Lanes of labels; what finds no place in them is a mark without a name.
+const MOST_LANES: usize = 8;
+
 /// Room that a character of a label takes.
 const CHARACTER: f64 = 6.6;
 
@@ -40,14 +43,18 @@ pub fn draw(picture: &Picture) -> String {
          aria-label=\"The log from its start to its end\">\n"
     );
     band(picture, &scale, top, &mut out);
-    for label in &above {
+    let above = above.iter().map(|label| {
         let y = top - 10.0 - LANE * label.lane as f64;
-        flag(label, y, top + BAND, "mark", &mut out);
-    }
-    for label in &below {
+        (label, y, top + BAND, "mark")
+    });
+    let below = below.iter().map(|label| {
         let y = top + BAND + 20.0 + LANE * label.lane as f64;
-        flag(label, y, top, "cursor", &mut out);
-    }
+        (label, y, top, "cursor")
+    });
+    let flags: Vec<_> = above.chain(below).collect();
+    // Names stand over the poles of others.
+    flags.iter().for_each(|&(label, y, foot, class)| pole(label, y, foot, class, &mut out));
+    flags.iter().for_each(|&(label, y, _, class)| name(label, y, class, &mut out));
     axis(&scale, height, &mut out);
     out + "</svg>\n"
 }
@@ -79,7 +86,7 @@ fn watermarks(picture: &Picture) -> Vec<Place> {
         let position = position.get();
         match places.iter_mut().find(|place| place.position == position) {
             Some(place) => place.name = format!("{} = {name}", place.name),
-            None => places.push(Place { name: name.to_owned(), position }),
+            None => places.push(Place { name: name.to_owned(), position, text: String::new() }),
         }
     }
     places
@@ -97,29 +104,46 @@ fn labels(places: &[Place], scale: &Scale) -> Vec<Label> {
         let span = if is_left { (x - width, x + 4.0) } else { (x - 4.0, x + width) };
         let meets =
             |lane: &Vec<(f64, f64)>| lane.iter().any(|other| other.0 < span.1 && span.0 < other.1);
-        let lane = ends.iter().position(|lane| !meets(lane)).unwrap_or(ends.len());
+        let free = ends.iter().position(|lane| !meets(lane));
+        let lane = free.unwrap_or(ends.len()).min(MOST_LANES);
         if lane == ends.len() {
             ends.push(Vec::new());
         }
         ends[lane].push(span);
-        let hover = format!("{}: position {}", place.name, HumanCount(place.position));
-        Label { x, name: place.name.clone(), hover, lane, is_left }
+        let mut hover = format!("{}: position {}", place.name, HumanCount(place.position));
+        if !place.text.is_empty() {
+            let _ = write!(hover, "\n{}", place.text);
+        }
+        // In the last lane marks stand without their names.
+        let name = if lane < MOST_LANES { place.name.clone() } else { String::new() };
+        Label { x, name, hover, lane, is_left }
     };
     sorted.into_iter().map(label).collect()
 }
 
-fn flag(label: &Label, y: f64, foot: f64, class: &str, out: &mut String) {
-    let (anchor, dx) = if label.is_left { ("end", -5.0) } else { ("start", 5.0) };
+fn pole(label: &Label, y: f64, foot: f64, class: &str, out: &mut String) {
     let _ = writeln!(
         out,
         "<g class=\"{class}\"><title>{}</title><path d=\"M{x:.1} {y:.1}V{foot:.1}\"/>\
-         <circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\"/>\
+         <circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3\"/></g>",
+        escape(&label.hover),
+        x = label.x,
+    );
+}
+
+fn name(label: &Label, y: f64, class: &str, out: &mut String) {
+    if label.name.is_empty() {
+        return;
+    }
+    let (anchor, dx) = if label.is_left { ("end", -5.0) } else { ("start", 5.0) };
+    let _ = writeln!(
+        out,
+        "<g class=\"{class}\"><title>{}</title>\
          <text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{}</text></g>",
         escape(&label.hover),
         label.x + dx,
         y + 4.0,
         escape(&label.name),
-        x = label.x,
     );
 }
 

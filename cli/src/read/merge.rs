@@ -1,7 +1,7 @@
 //! Several queues as one stream, by position: the order in which messages were appended.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, VecDeque};
 
 use spanlog::{
     Batch, Boundary, Error, ErrorKind, MessageView, Position, QueueOffset, QueueReport, ReadLimits,
@@ -32,17 +32,77 @@ pub enum Begin {
 }
 
 impl Begin {
-    fn offset(self, store: &Store, row: &QueueReport) -> Result<QueueOffset> {
+    /// Where the queue begins, and how many of its messages there are from there on, if that
+    /// counts.
+    fn offset(
+        self,
+        store: &Store,
+        row: &QueueReport,
+        filter: &TagFilter,
+    ) -> Result<(QueueOffset, u64)> {
         match self {
-            Self::First => Ok(row.bounds.min),
-            Self::Offset(offset) => Ok(QueueOffset::new(offset)),
-            Self::Last(last) => {
-                let first = row.bounds.max.get().saturating_sub(last);
-                Ok(row.bounds.min.max(QueueOffset::new(first)))
+            Self::First => Ok((row.bounds.min, 0)),
+            Self::Offset(offset) => Ok((QueueOffset::new(offset), 0)),
+            Self::Last(0) => Ok((row.bounds.max, 0)),
+            Self::Last(last) if filter.is_all() => {
+                let first = before(row, last);
+                Ok((first, row.bounds.max.since(first)))
             }
-            Self::Time(time) => store.offset_at(&row.topic, row.queue, time, Boundary::Lower),
+            Self::Last(last) => last_wanted(store, row, filter, last),
+            Self::Time(time) => {
+                Ok((store.offset_at(&row.topic, row.queue, time, Boundary::Lower)?, 0))
+            }
         }
     }
+}
+
+/// So many messages before the queue's end, or its first.
+fn before(row: &QueueReport, count: u64) -> QueueOffset {
+    row.bounds.min.max(QueueOffset::new(row.bounds.max.get().saturating_sub(count)))
+}
+
+/// The `last` messages of a queue that the filter wants: where they begin, and how many there are.
+fn last_wanted(
+    store: &Store,
+    row: &QueueReport,
+    filter: &TagFilter,
+    last: u64,
+) -> Result<(QueueOffset, u64)> {
+    let mut width = last.max(64);
+    loop {
+        let from = before(row, width);
+        let found = wanted(store, row, filter, from, last)?;
+        if found.len() as u64 >= last || from == row.bounds.min {
+            return Ok((found.front().copied().unwrap_or(row.bounds.max), found.len() as u64));
+        }
+        width = width.saturating_mul(8);
+    }
+}
+
+/// The offsets of the last messages from `from` on that the filter wants, at most so many.
+fn wanted(
+    store: &Store,
+    row: &QueueReport,
+    filter: &TagFilter,
+    mut from: QueueOffset,
+    most: u64,
+) -> Result<VecDeque<QueueOffset>> {
+    let mut found = VecDeque::new();
+    while from < row.bounds.max {
+        let limits = ReadLimits::default();
+        let batch = store.read_filtered(&row.topic, row.queue, from, filter, limits)?;
+        for stored in batch.iter().filter(|stored| stored.queue_offset() < row.bounds.max) {
+            found.push_back(stored.queue_offset());
+            if found.len() as u64 > most {
+                found.pop_front();
+            }
+        }
+        if batch.next() <= from {
+            break;
+        }
+        from = batch.next();
+    }
+    Ok(found)
 }
 
 /// A stream over several queues.
@@ -83,8 +143,8 @@ impl<'a> Merge<'a> {
     pub fn begin(&mut self, queues: &[QueueReport], begin: Begin) -> Result<u64> {
         let mut all = 0;
         for row in queues {
-            let next = begin.offset(self.store, row)?;
-            all += row.bounds.max.since(next);
+            let (next, count) = begin.offset(self.store, row, self.filter)?;
+            all += count;
             self.add(row, next);
         }
         match begin {

@@ -8,6 +8,8 @@
 //!
 //! The records of a queue ([`crate::Queue`]) have a format of their own, [`FrameHead`].
 
+#[cfg(feature = "sql")]
+mod condition;
 mod encode;
 mod frame;
 mod layout;
@@ -21,6 +23,8 @@ mod view;
 #[cfg(test)]
 mod golden_tests;
 
+#[cfg(feature = "sql")]
+pub use condition::PropertyFilter;
 pub use encode::{Encoding, Stamp, encode, padding, stamp};
 pub use frame::{
     FRAME_ALIGN_BYTES, FRAME_HEAD_BYTES, FrameHead, MAX_FRAME_PAYLOAD_BYTES, frame_bytes,

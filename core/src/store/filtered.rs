@@ -37,8 +37,10 @@ impl Store {
         if filter.is_all() {
             return self.read(topic, queue, from, limits);
         }
-        read_with(&self.engine, (topic, queue), from, limits, |collector, queue| {
-            collect(collector, queue, filter)
+        self.reading(|| {
+            read_with(&self.engine, (topic, queue), from, limits, |collector, queue| {
+                collect(collector, queue, filter)
+            })
         })
     }
 }

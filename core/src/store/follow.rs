@@ -18,8 +18,9 @@ use crate::record::{Check, MessageView};
 use crate::segment::{Place, Segment};
 use crate::store::fleet::Fleet;
 use crate::store::open::{MARKS, is_passing};
+use crate::store::watch::LOOK_AGAIN;
 use crate::store::{Store, own_dir};
-use crate::tasks::Engine;
+use crate::tasks::{Engine, Next, Step, Workers};
 
 /// How often it looks again at what the writer is changing at that moment.
 const TRIES: u32 = 8;
@@ -33,6 +34,8 @@ pub(super) struct Follower {
     engine: Arc<Engine>,
     /// Stands behind the last record.
     scan: Mutex<Scan>,
+    /// The thread that looks for those who wait with a descriptor, once there are any.
+    worker: Mutex<Option<Workers>>,
 }
 
 impl Follower {
@@ -40,7 +43,7 @@ impl Follower {
     pub(super) fn new(engine: &Arc<Engine>) -> Self {
         let log = &engine.log;
         let scan = Scan::new(log.chain().snapshot(), log.appended(), Check::Checksums);
-        Self { engine: Arc::clone(engine), scan: Mutex::new(scan) }
+        Self { engine: Arc::clone(engine), scan: Mutex::new(scan), worker: Mutex::new(None) }
     }
 
     /// Takes up what the writer did since. Says whether there was anything.
@@ -57,6 +60,27 @@ impl Follower {
         }
         self.engine.tell_waiting();
         Ok(self.extent() != before)
+    }
+
+    /// Looks by itself from now on, while somebody waits and until the store is closed.
+    pub(super) fn look_by_itself(self: &Arc<Self>) -> Result<()> {
+        let mut worker = self.worker.lock();
+        let engine = &self.engine;
+        if worker.is_some() || !engine.options.background || engine.is_closed() {
+            return Ok(());
+        }
+        let mut started = Workers::default();
+        let step = FollowStep(Arc::clone(self));
+        started.spawn(engine, |engine| &engine.index_bell, Box::new(step))?;
+        *worker = Some(started);
+        Ok(())
+    }
+
+    /// Ends what [`Follower::look_by_itself`] began; the store is closed already.
+    pub(super) fn stop(&self) {
+        if let Some(mut worker) = self.worker.lock().take() {
+            worker.stop(self.engine.as_ref(), &[|engine| &engine.index_bell]);
+        }
     }
 
     fn extent(&self) -> (Position, Position) {
@@ -194,6 +218,24 @@ impl Follower {
                 other => return other,
             }
         }
+    }
+}
+
+/// Looks what the writer did, while somebody waits.
+#[derive(Debug)]
+struct FollowStep(Arc<Follower>);
+
+impl Step for FollowStep {
+    fn name(&self) -> &'static str {
+        "follow"
+    }
+
+    fn run(&mut self, now_ms: i64) -> Result<Next> {
+        if !self.0.engine.waiting.is_any() {
+            return Ok(Next::Idle);
+        }
+        self.0.look()?;
+        Ok(Next::At(now_ms + LOOK_AGAIN.as_millis() as i64))
     }
 }
 

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use super::*;
 use crate::base::units::{Position, QueueOffset};
-use crate::disk::{Clock, Disk, ManualClock, MemDisk};
-use crate::error::ErrorKind;
+use crate::derived::TagFilter;
+use crate::disk::{Clock, Disk, ManualClock, MemDisk, polls_readable};
+use crate::error::{ErrorKind, Result};
 use crate::options::{DirectoryOptions, Durability, Options};
 use crate::record::Message;
 
@@ -183,13 +184,81 @@ fn units_that_the_writers_files_hold_take_no_memory() {
     both.check();
 }
 
+/// Look-ups said that segments were away which the writer had dropped since the reader looked.
+#[test]
+fn look_ups_beside_a_writer_that_drops_look_again() {
+    let limits = ReadLimits::default();
+    type LookUp = fn(&Store, ReadLimits) -> Result<u64>;
+    let rows: [(&str, LookUp); 4] = [
+        (
+            "query",
+            |store, _| Ok(store.query("orders", "every", &KeyQuery::default())?.len() as u64),
+        ),
+        ("find_by_id", |store, _| Ok(store.find_by_id("orders", "no such id")?.len() as u64)),
+        ("offset_at", |store, _| {
+            let at = store.offset_at("orders", 1, 1_700_000_000_001, Boundary::Lower)?;
+            Ok(at.get())
+        }),
+        ("read_filtered", |store, limits| {
+            let filter = TagFilter::parse("even")?;
+            Ok(store.read_filtered("orders", 1, QueueOffset::new(9), &filter, limits)?.len() as u64)
+        }),
+    ];
+    for (name, look_up) in rows {
+        let both = both(&options().max_maps(4));
+        let append = |count: u64| {
+            for number in 0..count {
+                let tag = if number % 2 == 0 { "even" } else { "odd" };
+                let message = Message::new("orders", 1, b"body").tags(tag).keys(&["every"]);
+                both.writer.append(&message).unwrap();
+            }
+            both.writer.catch_up().unwrap();
+        };
+        append(150);
+        both.reader.refresh().unwrap();
+        both.clean(40);
+        let found = look_up(&both.reader, limits);
+        let found = found.unwrap_or_else(|error| panic!("{name}: {error}"));
+        let expected = look_up(&both.writer, limits).unwrap();
+        assert_eq!(found, expected, "{name}");
+    }
+}
+
+#[test]
+fn a_readers_descriptor_becomes_readable_by_itself() {
+    let both = both(&options());
+    let (disk, clock) = (both.writer.disk(), Arc::clone(&both.clock) as Arc<dyn Clock>);
+    let own = options().read_only(true).background(true);
+    let reader = Store::open_on(disk, clock, "/store", own).unwrap();
+    let watch = reader.watch(Watched::Topic { topic: "orders" }).unwrap();
+    let tail = reader.watch(Watched::Tail).unwrap();
+    let (fd, tail_fd) = (watch.event_fd().unwrap(), tail.event_fd().unwrap());
+    for round in 0..5 {
+        assert!(!polls_readable(fd, 0));
+        both.append(3 * round, 3);
+        assert!(polls_readable(fd, 60_000) && polls_readable(tail_fd, 60_000));
+        assert!(reader.bounds("orders", 0).unwrap().max.get() > round);
+        reader.refresh().unwrap();
+        watch.clear();
+        tail.clear();
+    }
+    reader.close().unwrap();
+    assert!(polls_readable(fd, 60_000), "that it is over is told too");
+    // Without threads, whoever looks makes it readable.
+    let watch = both.reader.watch(Watched::Tail).unwrap();
+    watch.clear();
+    let fd = watch.event_fd().unwrap();
+    both.append(15, 3);
+    both.reader.refresh().unwrap();
+    assert!(polls_readable(fd, 0));
+}
+
 #[test]
 fn waiting_in_a_reader_sees_what_another_process_appends() {
     let both = both(&options());
     let long = Duration::from_secs(60);
     assert!(!both.reader.wait("orders", 1, QueueOffset::ZERO, Duration::from_millis(3)).unwrap());
     let watch = both.reader.watch(Watched::Topic { topic: "orders" }).unwrap();
-    assert_eq!(watch.event_fd().unwrap_err().kind(), ErrorKind::Invalid);
     thread::scope(|scope| {
         let waits = [
             scope.spawn(|| both.reader.wait("orders", 1, QueueOffset::ZERO, long)),

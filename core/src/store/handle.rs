@@ -331,6 +331,7 @@ impl Store {
         }
         self.engine.end_waiting();
         self.workers.lock().stop(self.engine.as_ref(), &BELLS);
+        self.follower.iter().for_each(|follower| follower.stop());
         // A change of directories that passed the check before the store was closed ends first.
         let mut fleet = self.fleet.lock();
         self.engine.supply.discard();

@@ -55,17 +55,22 @@ impl Store {
             let text = "max_messages is at least 1";
             return Err(Error::new(ErrorKind::Invalid, text).with_offset(0));
         }
-        let mut finder = Finder::new(&self.engine, topic, key, *query);
+        let found = self.reading(|| self.look_up(topic, key, *query))?;
+        self.engine.index_bell.ring();
+        Ok(found)
+    }
+
+    fn look_up(&self, topic: &str, key: &str, query: KeyQuery) -> Result<Batch> {
+        let mut finder = Finder::new(&self.engine, topic, key, query);
         match finder.find() {
             Err(error) if finder.is_index_damaged => {
                 log::warn!("the key index is built anew: {error}");
                 self.engine.rebuild_keys()?;
-                finder = Finder::new(&self.engine, topic, key, *query);
+                finder = Finder::new(&self.engine, topic, key, query);
                 finder.find()?;
             }
             found => found?,
         }
-        self.engine.index_bell.ring();
         Ok(finder.batch)
     }
 
@@ -79,13 +84,15 @@ impl Store {
         let query = KeyQuery { kind: KeyKind::UniqueId, ..KeyQuery::default() };
         let found = self.query(topic, id, &query)?;
         match id.parse::<OffsetId>() {
-            Ok(id) if found.is_empty() => self.find_by_offset_id(topic, id, found),
+            Ok(id) if found.is_empty() => self.reading(|| self.find_by_offset_id(topic, id)),
             _ => Ok(found),
         }
     }
 
     /// The message that stands where the id says, if that is what stands there.
-    fn find_by_offset_id(&self, topic: &str, id: OffsetId, mut none: Batch) -> Result<Batch> {
+    fn find_by_offset_id(&self, topic: &str, id: OffsetId) -> Result<Batch> {
+        let zero = Bounds { min: QueueOffset::ZERO, max: QueueOffset::ZERO };
+        let mut none = Batch::nothing(&self.engine, ReadStatus::NoMatch, QueueOffset::ZERO, zero);
         let position = Position::new(id.position);
         let is_one = |view: MessageView<'_>| view.topic() == topic && view.store_host() == id.host;
         match none.reader.record(position) {

@@ -65,7 +65,7 @@ impl Store {
         boundary: Boundary,
     ) -> Result<QueueOffset> {
         self.check_readable()?;
-        offset_at(&self.engine, topic, queue, time_ms, boundary)
+        self.reading(|| offset_at(&self.engine, topic, queue, time_ms, boundary))
     }
 }
 

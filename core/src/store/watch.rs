@@ -13,7 +13,7 @@ use crate::store::follow::Follower;
 use crate::tasks::{Engine, Growing, TopicQueues, Wish};
 
 /// How often a store opened for reading looks what the writer did while somebody waits.
-const LOOK_AGAIN: Duration = Duration::from_millis(5);
+pub(super) const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// What to wait for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -98,21 +98,26 @@ impl Watch {
     /// once the store was closed: for hosts that wait with `poll` or `epoll`. It is the watch's:
     /// poll it and do nothing else with it.
     ///
+    /// In a store opened for reading, the first one starts a thread that looks every few
+    /// milliseconds what the writer did; without background threads, [`Store::refresh`] makes it
+    /// readable.
+    ///
     /// # Errors
-    /// `Io` if the system gives none; `Invalid` in a store opened for reading, where nobody would
-    /// make it readable.
+    /// `Io` if the system gives none, or no thread.
     pub fn event_fd(&self) -> Result<BorrowedFd<'_>> {
-        if self.follower.is_some() {
-            let text = "a store opened for reading looks again while somebody waits: it has no \
-                        descriptor to wait for";
-            return Err(Error::new(ErrorKind::Invalid, text));
+        if let Some(follower) = &self.follower {
+            follower.look_by_itself()?;
         }
-        Ok(self.engine.event_of(&self.waiter)?.descriptor())
+        let event = self.engine.event_of(&self.waiter)?;
+        self.engine.index_bell.ring();
+        Ok(event.descriptor())
     }
 
     /// Everything that is there now has been seen, or is about to be read.
     pub fn clear(&self) {
         self.engine.rearm(&self.waiter);
+        // It sleeps while nobody waits.
+        self.engine.index_bell.ring();
     }
 }
 

@@ -116,6 +116,7 @@ everything() {
     else
         skip "Node.js" "no Node.js 20.17 with npm"
     fi
+    tests cargo "each language reads what each wrote" 300 scripts/test-crossing.sh
     tests cargo "fuzz corpora" 600 cargo test --manifest-path fuzz/Cargo.toml --no-default-features --locked
     RUSTDOCFLAGS="-D warnings" \
         check "documentation" 600 cargo doc --workspace --no-deps --locked

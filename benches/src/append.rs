@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::thread;
 
 use spanlog::base::crc::checksum;
-use spanlog::{Durability, Message, Options};
+use spanlog::{Message, Options};
 
 use crate::harness::{Figure, Outcome, Setup, Side, per_second};
 use crate::load::{QUEUES, append, body, message, record, store};
@@ -18,28 +18,36 @@ const BATCH: u64 = 16;
 /// Messages that are made durable together.
 const GROUP: u64 = 100;
 
-/// 128 bytes, one by one; the baseline is `write`.
+/// 128 bytes, one by one, with and without a key index; the baseline is `write`.
 pub fn small(setup: &Setup) -> Outcome<Vec<Figure>> {
-    beside_write(setup, "append_128", setup.sizes.small, &body(128))
+    let names = ["append_128", "append_128_no_keys"];
+    beside_write(setup, names, setup.sizes.small, &body(128))
 }
 
-/// 1 KiB, one by one; the baseline is `write`.
+/// 1 KiB, one by one, with and without a key index; the baseline is `write`.
 pub fn large(setup: &Setup) -> Outcome<Vec<Figure>> {
-    beside_write(setup, "append_1k", setup.sizes.large, &body(1024))
+    beside_write(setup, ["append_1k", "append_1k_no_keys"], setup.sizes.large, &body(1024))
 }
 
 fn beside_write(
     setup: &Setup,
-    name: &'static str,
+    [name, name_without]: [&'static str; 2],
     count: u64,
     body: &[u8],
 ) -> Outcome<Vec<Figure>> {
     let record = record(body)?;
-    let mut sides: [Side<'_>; 2] = [
+    let without = || setup.sizes.options_without_keys();
+    let mut sides: [Side<'_>; 3] = [
         Box::new(|| singles(setup, count, body)),
+        Box::new(|| singles_with(setup, without(), count, body)),
         Box::new(|| writes(setup, count, body, &record)),
     ];
-    figure(setup, name, count * record.len() as u64, &mut sides)
+    let medians = setup.in_turns(count * record.len() as u64, &mut sides)?;
+    let baseline = Some(medians[2]);
+    Ok(vec![
+        Figure { name, value: medians[0], baseline },
+        Figure { name: name_without, value: medians[1], baseline },
+    ])
 }
 
 /// Two threads append to one store; the baseline is one thread that appends as many.
@@ -94,7 +102,7 @@ fn figure(
 
 /// Messages per second into a new store, until the queues are readable.
 fn singles(setup: &Setup, count: u64, body: &[u8]) -> Outcome<f64> {
-    singles_with(setup, setup.sizes.options_without_keys(), count, body)
+    singles_with(setup, setup.sizes.options(), count, body)
 }
 
 /// The same with other options.
@@ -105,7 +113,7 @@ pub fn singles_with(setup: &Setup, options: Options, count: u64, body: &[u8]) ->
 fn doubles(setup: &Setup, count: u64, body: &[u8]) -> Outcome<f64> {
     let half =
         |store: &spanlog::Store| append(store, count / 2, body).map_err(|error| error.to_string());
-    in_new_store(setup, setup.sizes.options_without_keys(), count, |store| {
+    in_new_store(setup, setup.sizes.options(), count, |store| {
         thread::scope(|scope| {
             let other = scope.spawn(|| half(store));
             half(store)?;
@@ -134,7 +142,7 @@ fn keyed(setup: &Setup, count: u64, body: &[u8], keys: usize) -> Outcome<f64> {
 }
 
 fn in_batches(setup: &Setup, count: u64, body: &[u8]) -> Outcome<f64> {
-    in_new_store(setup, setup.sizes.options_without_keys(), count, |store| {
+    in_new_store(setup, setup.sizes.options(), count, |store| {
         for number in 0..count / BATCH {
             let queue = (number % u64::from(QUEUES)) as u32;
             let batch: [_; BATCH as usize] = std::array::from_fn(|_| message(queue, body));
@@ -163,7 +171,7 @@ fn in_new_store(
 
 fn durable_batches(setup: &Setup, body: &[u8]) -> Outcome<f64> {
     let root = setup.dir.join("store");
-    let options = setup.sizes.options_without_keys().durability(Durability::Group);
+    let options = setup.sizes.durable_options();
     let store = store(&root, options)?;
     let groups = setup.sizes.groups;
     let rate = per_second(groups * GROUP, || {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use crate::base::units::Position;
 use crate::base::watermark::Published;
 use crate::derived::unit::{UNIT_BYTES, Unit};
-use crate::disk::{Access, Allocation, Disk, Entry, EntryKind};
+use crate::disk::{Access, Allocation, Disk, Entry, EntryKind, Map};
 use crate::error::{Error, ErrorKind, Result};
 use crate::segment::name::{parse_segment_name, segment_name};
 use crate::segment::{Budget, Chain, Place, Segment};
@@ -36,7 +36,47 @@ pub struct Shelf {
     pub access: Access,
 }
 
+/// One file of units, mapped, for who looks at single ones.
+#[derive(Debug)]
+pub struct UnitFile {
+    segment: Arc<Segment>,
+    map: Arc<Map>,
+}
+
+impl UnitFile {
+    /// The unit at `offset`, which is below the queue's published maximum; nothing if it is not of
+    /// this file or was never written.
+    fn get(&self, offset: u64) -> Result<Option<Unit>> {
+        let at = Position::new(offset * UNIT_BYTES);
+        if !self.segment.covers(at) {
+            return Ok(None);
+        }
+        let range = at - self.segment.base()..at - self.segment.base() + UNIT_BYTES;
+        let resident = self.map.make_resident(range.clone());
+        resident.map_err(|error| error.at(self.segment.path()))?;
+        Ok(self.map.bytes(range, Published::all()).and_then(Unit::decode))
+    }
+}
+
 impl UnitFiles {
+    /// The unit at `offset`, from `file` if that has it, else from the one that does, which is kept
+    /// there; nothing where none was written.
+    pub(super) fn get_in(&self, file: &mut Option<UnitFile>, offset: u64) -> Result<Option<Unit>> {
+        if let Some(unit) = file.as_ref().map_or(Ok(None), |file| file.get(offset))? {
+            return Ok(Some(unit));
+        }
+        *file = self.file_of(offset)?;
+        file.as_ref().map_or(Ok(None), |file| file.get(offset))
+    }
+
+    fn file_of(&self, offset: u64) -> Result<Option<UnitFile>> {
+        let snapshot = self.chain.snapshot();
+        let Some(segment) = snapshot.find(Position::new(offset * UNIT_BYTES)) else {
+            return Ok(None);
+        };
+        Ok(Some(UnitFile { map: segment.map()?, segment: Arc::clone(segment) }))
+    }
+
     /// Finds the files of `dir`; a directory that is not there has none.
     ///
     /// # Errors

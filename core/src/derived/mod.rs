@@ -15,7 +15,7 @@ mod times;
 mod unit;
 
 pub use audit::{Audit, Extent, Misfit, Wrong};
-pub use files::Shelf;
+pub use files::{Shelf, UnitFile};
 pub use keys::{
     Catalogue, IndexFile, KeyAudit, KeyClaim, KeyIndex, KeyKind, KeyMisfit, KeySeed, KeyShelf,
     KeyWriter, KeyWrong, Shape, Source, Summary, hash_message, hash_record,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::base::sync::Mutex;
 use crate::base::units::{Position, QueueOffset};
-use crate::derived::files::{Shelf, UnitFiles};
+use crate::derived::files::{Shelf, UnitFile, UnitFiles};
 use crate::derived::unit::{UNIT_BYTES, Unit, visit_tagged};
 use crate::error::Result;
 use crate::record::DELAY_TOPIC;
@@ -438,6 +438,18 @@ impl Queue {
             }
         }
         Ok(first)
+    }
+
+    /// The unit at `offset`, if the files have it: for who looks at many, one by one. `file` keeps
+    /// the one that was looked into last.
+    ///
+    /// # Errors
+    /// What the disk says.
+    pub fn unit_in(&self, file: &mut Option<UnitFile>, offset: u64) -> Result<Option<Unit>> {
+        match offset < self.written.load(Ordering::Acquire) {
+            true => self.files.get_in(file, offset),
+            false => Ok(None),
+        }
     }
 
     /// The first unit of `from..to` that points to something.

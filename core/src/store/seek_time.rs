@@ -1,7 +1,7 @@
 //! Finding a message of a queue by its store time.
 
 use crate::base::units::{Position, QueueOffset};
-use crate::derived::{Queue, Run, Times, Unit};
+use crate::derived::{Queue, Run, Times, Unit, UnitFile};
 use crate::error::{Error, ErrorKind, Result};
 use crate::log::LogReader;
 use crate::options::OnDamage;
@@ -9,6 +9,16 @@ use crate::record::{TIMED_BYTES, store_ms_of};
 use crate::store::Store;
 use crate::store::batch::is_at_home;
 use crate::tasks::Engine;
+
+/// So few messages are looked at by halves at once.
+const FEW: u64 = 64;
+
+/// How often a place is guessed from the times around it.
+const GUESSES: usize = 3;
+
+/// How far from the last guess is looked first, and how many times as far each time after.
+const STRIDE: u64 = 32;
+const STRIDE_GROWS: u64 = 4;
 
 /// Which of the messages around a time is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,6 +43,7 @@ pub(super) fn offset_at(
     let bounds = queue.bounds();
     let mut seeker = Seeker {
         queue,
+        file: None,
         // After the queue was looked at: it covers what the units point to.
         reader: engine.log.reader(),
         times: engine.queues.times().get(),
@@ -72,11 +83,42 @@ impl Store {
 /// One look-up by time.
 struct Seeker<'a> {
     queue: &'a Queue,
+    /// The file of units that was looked into last.
+    file: Option<UnitFile>,
     reader: LogReader,
     times: Times,
     skips: bool,
     min: u64,
     max: u64,
+}
+
+/// Offsets of which the first ones have not come to a time, and the last ones have.
+struct Gap {
+    low: u64,
+    high: u64,
+}
+
+impl Gap {
+    fn len(&self) -> u64 {
+        self.high.saturating_sub(self.low)
+    }
+
+    /// Notes whether an offset has come to the time: all behind it have, or none before it.
+    fn narrow(&mut self, at: u64, is_reached: bool) {
+        match is_reached {
+            true => self.high = self.high.min(at),
+            false => self.low = self.low.max(at + 1),
+        }
+    }
+
+    /// The offset that is as far in as the time is between those at both ends: in the middle
+    /// between the messages of the ms before and its own.
+    fn share(&self, low_ms: i64, time_ms: i64, high_ms: i64) -> u64 {
+        let [low_ms, time_ms, high_ms] = [low_ms, time_ms, high_ms].map(i128::from);
+        let share = i128::from(self.len()) * (2 * (time_ms - low_ms) - 1);
+        let share = share / (2 * (high_ms - low_ms)).max(1);
+        self.low + u64::try_from(share).unwrap_or(0).min(self.len() - 1)
+    }
 }
 
 /// A message that is there.
@@ -90,7 +132,7 @@ impl Seeker<'_> {
     /// The first offset whose message is at or after the time.
     fn lower(&mut self, time_ms: i64) -> Result<u64> {
         // Everything before it is earlier; what is there may lie in a run and be earlier, too.
-        let mut at = self.first_reached(|high_ms| high_ms >= time_ms)?;
+        let mut at = self.first_reached(time_ms)?;
         while let Some(seen) = self.look(at)? {
             if seen.store_ms >= time_ms {
                 return Ok(seen.offset);
@@ -102,7 +144,10 @@ impl Seeker<'_> {
 
     /// The last offset whose message is at or before the time.
     fn upper(&mut self, time_ms: i64) -> Result<u64> {
-        let behind = self.first_reached(|high_ms| high_ms > time_ms)?;
+        let behind = match time_ms.checked_add(1) {
+            Some(later_ms) => self.first_reached(later_ms)?,
+            None => self.max,
+        };
         // Whatever is behind is later, but in runs.
         let runs: Vec<Run> =
             self.times.runs.iter().filter(|run| run.low_ms <= time_ms).copied().collect();
@@ -136,14 +181,58 @@ impl Seeker<'_> {
         Ok(found)
     }
 
-    /// The first offset at which the youngest time so far, of the whole log, is so. Within a run
-    /// that is the youngest up to its end.
-    fn first_reached(&mut self, is_so: impl Fn(i64) -> bool) -> Result<u64> {
-        self.bisect(self.min, |seeker, at| {
-            let Some(seen) = seeker.look(at)? else { return Ok(true) };
-            let run = seeker.times.run_at(seen.position);
-            Ok(is_so(run.map_or(seen.store_ms, |run| run.high_ms)))
-        })
+    /// The first offset at which the youngest time so far, of the whole log, has come to `time_ms`.
+    /// Within a run that is the youngest up to its end.
+    ///
+    /// Each look costs a record's way from memory. Stores fill at some rate, so the place is guessed
+    /// from the times around it first, and looked for near the last guess then.
+    fn first_reached(&mut self, time_ms: i64) -> Result<u64> {
+        let mut gap = Gap { low: self.min, high: self.max };
+        if gap.len() > FEW {
+            self.guess(&mut gap, time_ms)?;
+        }
+        while gap.len() > 0 {
+            let middle = gap.low + gap.len() / 2;
+            gap.narrow(middle, self.high_ms(middle)? >= time_ms);
+        }
+        Ok(gap.low)
+    }
+
+    /// Narrows a gap by guesses, and then from the last one on.
+    fn guess(&mut self, gap: &mut Gap, time_ms: i64) -> Result<()> {
+        let (first, last) = (gap.low, gap.high - 1);
+        let (mut low_ms, mut high_ms) = (self.high_ms(first)?, self.high_ms(last)?);
+        gap.narrow(first, low_ms >= time_ms);
+        gap.narrow(last, high_ms >= time_ms);
+        let mut is_reached = false;
+        for _ in 0..GUESSES {
+            if gap.len() <= FEW || high_ms.saturating_sub(low_ms) <= 1 {
+                break;
+            }
+            let at = gap.share(low_ms, time_ms, high_ms);
+            let seen_ms = self.high_ms(at)?;
+            is_reached = seen_ms >= time_ms;
+            *(if is_reached { &mut high_ms } else { &mut low_ms }) = seen_ms;
+            gap.narrow(at, is_reached);
+        }
+        let mut stride = STRIDE;
+        while gap.len() > stride {
+            let at = if is_reached { gap.high - stride } else { gap.low + stride };
+            let is_there = self.high_ms(at)? >= time_ms;
+            gap.narrow(at, is_there);
+            if is_there != is_reached {
+                break;
+            }
+            stride *= STRIDE_GROWS;
+        }
+        Ok(())
+    }
+
+    /// The youngest time so far at an offset; behind the last message there is none older.
+    fn high_ms(&mut self, at: u64) -> Result<i64> {
+        let Some(seen) = self.look(at)? else { return Ok(i64::MAX) };
+        let run = self.times.run_at(seen.position);
+        Ok(run.map_or(seen.store_ms, |run| run.high_ms))
     }
 
     /// The first offset from `low` on that is so; from there on all are.
@@ -165,7 +254,7 @@ impl Seeker<'_> {
 
     /// The first message at or behind `offset` that is there.
     fn look(&mut self, mut offset: u64) -> Result<Option<Seen>> {
-        while let Some((at, unit)) = self.queue.next_unit(offset, self.max)? {
+        while let Some((at, unit)) = self.next_unit(offset)? {
             match self.store_ms(unit) {
                 Ok(store_ms) => {
                     return Ok(Some(Seen { offset: at, position: unit.position, store_ms }));
@@ -176,6 +265,16 @@ impl Seeker<'_> {
             }
         }
         Ok(None)
+    }
+
+    fn next_unit(&mut self, offset: u64) -> Result<Option<(u64, Unit)>> {
+        if offset < self.max {
+            let unit = self.queue.unit_in(&mut self.file, offset)?;
+            if let Some(unit) = unit.filter(|unit| !unit.is_filler()) {
+                return Ok(Some((offset, unit)));
+            }
+        }
+        self.queue.next_unit(offset, self.max)
     }
 
     fn store_ms(&mut self, unit: Unit) -> Result<i64> {

@@ -184,8 +184,8 @@ impl Seeker<'_> {
     /// The first offset at which the youngest time so far, of the whole log, has come to `time_ms`.
     /// Within a run that is the youngest up to its end.
     ///
-    /// Each look costs a record's way from memory. Stores fill at some rate, so the place is guessed
-    /// from the times around it first, and looked for near the last guess then.
+    /// Each look costs a record's way from memory. Stores fill at some rate, so the place is first
+    /// guessed from the times around it, and looked for near the last guess then.
     fn first_reached(&mut self, time_ms: i64) -> Result<u64> {
         let mut gap = Gap { low: self.min, high: self.max };
         if gap.len() > FEW {

@@ -7,9 +7,11 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-const NAMES: [&str; 29] = [
+const NAMES: [&str; 31] = [
     "append_128",
+    "append_128_no_keys",
     "append_1k",
+    "append_1k_no_keys",
     "append_1k_two_writers",
     "batch_16x128",
     "durable_groups_of_100",

@@ -9,7 +9,7 @@ const at = (name) => path.join(home, name);
 const store = open(at('store'), {
   paths: [
     at('fast'),
-    { path: at('shared'), thresholds: { clean: 0.5, force: 0.6, refuse: 0.7 } },
+    { path: at('shared'), thresholds: { clean: 0.6, force: 0.7, refuse: 0.88 } },
   ],
   placement: 'free-space',
   segmentLenBytes: 1 << 20,

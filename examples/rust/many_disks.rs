@@ -6,7 +6,7 @@ use spanlog::{DirectoryOptions, Message, Options, Placement, Result, Role, Store
 
 fn main() -> Result<()> {
     let root = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| "many-disks-store".into()));
-    let careful = Thresholds { clean: 0.50, force: 0.60, refuse: 0.70, ..Thresholds::default() };
+    let careful = Thresholds { clean: 0.60, force: 0.70, refuse: 0.88, ..Thresholds::default() };
     let options = Options::new()
         .directory(root.join("fast"))
         .directory(DirectoryOptions::new(root.join("shared")).thresholds(careful))

@@ -814,6 +814,8 @@ export class QueueRecord {
   readonly body: Buffer;
   /** How many records were pushed before it. */
   readonly number: bigint;
+  /** Where it begins on the queue's line. */
+  readonly position: bigint;
   /** Where it ends on the queue's line: committing up to there commits it. */
   readonly end: bigint;
   /** The body as UTF-8. */

@@ -29,8 +29,8 @@ function whole(name, value, usual, most = Number.MAX_SAFE_INTEGER, least = 0) {
 /** Fields of answers that are positions or offsets: JSON has them as text. */
 const OFFSETS = new Set([
   'acknowledged', 'appended', 'base', 'committed', 'device', 'end', 'flushed', 'indexed', 'limit',
-  'max', 'min', 'next', 'offset', 'position', 'preparedPosition', 'queueOffset', 'scannedFrom',
-  'start',
+  'max', 'min', 'next', 'offset', 'position', 'preparedPosition', 'queueOffset', 'reading',
+  'scannedFrom', 'start',
 ]);
 
 /** An answer of the native half; what is null there is left out. */

@@ -12,7 +12,7 @@ const { Rounds } = require('./rounds');
 const { Waiting } = require('./waiting');
 
 /** 64-bit numbers of a row; `src/queue.rs` says which. */
-const ROW = 3;
+const ROW = 4;
 
 /** One record, cut out of the block it was popped with. */
 class QueueRecord {
@@ -33,6 +33,10 @@ class QueueRecord {
     return this.#block.longs[this.#row + 1];
   }
 
+  get position() {
+    return this.#block.longs[this.#row + 3];
+  }
+
   get body() {
     const { bytes, words } = this.#block;
     const start = words[2 * this.#row + 4];
@@ -44,8 +48,8 @@ class QueueRecord {
   }
 
   [inspect.custom]() {
-    const { number, end, body } = this;
-    return { number, end, body };
+    const { number, position, end, body } = this;
+    return { number, position, end, body };
   }
 }
 

@@ -22,9 +22,10 @@ use crate::requests::{next, unknown};
 use crate::scratch::Scratch;
 use crate::work::{Outcome, Work};
 
-/// 64-bit numbers of a record: its number, where it ends, and as a pair of 32 bits, the lower
-/// first, where among the bytes it begins and how long it is. `lib/queue.js` has the same.
-const ROW: usize = 3;
+/// 64-bit numbers of a record: its number, where it ends, as a pair of 32 bits, the lower first,
+/// where among the bytes it begins and how long it is, and where it stands. `lib/queue.js` has the
+/// same.
+const ROW: usize = 4;
 
 /// A handle on an open queue.
 #[napi]
@@ -259,7 +260,8 @@ fn lay_out(popped: &[QueueRecord], rows: &mut [u64], bytes: &mut [u8]) -> spanlo
     for (record, row) in popped.iter().zip(rows) {
         let len = record.payload.len();
         bytes.get_mut(at..at + len).ok_or_else(short)?.copy_from_slice(&record.payload);
-        row.copy_from_slice(&[record.number, record.end.get(), pair(at as u32, len as u32)]);
+        let place = pair(at as u32, len as u32);
+        row.copy_from_slice(&[record.number, record.end.get(), place, record.position.get()]);
         at += len;
     }
     Ok(())

@@ -142,3 +142,25 @@ fn a_wrong_name_is_found() {
     let missing = document.replace("`spanlog_version`", "the version");
     assert_eq!(untold(&missing, &languages.header), ["spanlog_version"]);
 }
+
+/// Fields that Node's native half writes as digits, and that its JavaScript reads as text.
+fn read_as_text(native: &str, script: &str) -> BTreeSet<String> {
+    let written = native.split("\": digits(").filter_map(|before| before.rsplit('"').next());
+    // The last piece stands behind the last field.
+    let count = native.matches("\": digits(").count();
+    written
+        .take(count)
+        .filter(|name| !script.contains(&format!("'{name}'")))
+        .map(str::to_owned)
+        .collect()
+}
+
+#[test]
+fn every_position_is_a_bigint_in_node() {
+    let native = read("bindings-node/src/answers.rs");
+    assert!(native.contains("\"reading\": digits("));
+    assert_eq!(read_as_text(&native, &read("bindings-node/lib/numbers.js")), BTreeSet::new());
+    let strange = native + "json!({\"strange\": digits(1)})";
+    let found = read_as_text(&strange, &read("bindings-node/lib/numbers.js"));
+    assert_eq!(found, BTreeSet::from(["strange".to_owned()]));
+}

@@ -19,9 +19,11 @@ trap 'rm -f "$log"' EXIT
 
 # Runs a command for at most so many seconds; what it prints is shown and kept in $log.
 run() {
-    local seconds=$1
+    local seconds=$1 begun=$SECONDS status=0
     shift
-    timeout --kill-after=10 "$seconds" "$@" </dev/null 2>&1 | tee "$log"
+    timeout --kill-after=10 "$seconds" "$@" </dev/null 2>&1 | tee "$log" || status=$?
+    echo "took $((SECONDS - begun)) s"
+    return "$status"
 }
 
 # check NAME SECONDS COMMAND...: one check, which the command passes or fails.

@@ -153,6 +153,44 @@ fn a_truncated_segment_is_told() {
     }
 }
 
+/// What was popped and committed needs no file any more, whatever became of it.
+#[test]
+fn a_file_that_was_free_may_be_in_any_state() {
+    let whole = Arc::new(small_queue(true).kill());
+    let queue = open(&whole).unwrap();
+    let reader = queue.reader("reader").unwrap();
+    while let Some(record) = reader.pop(NOW).unwrap() {
+        reader.commit(record.end).unwrap();
+    }
+    queue.close().unwrap();
+    let all = segments(&whole);
+    for path in &all[..2] {
+        for len in [0, 1, 4095] {
+            comes_round(&whole, &|disk| disk.truncate(path, len).unwrap());
+        }
+        comes_round(&whole, &|disk| disk.corrupt(path, 0, &[0xA5; 4096]).unwrap());
+        comes_round(&whole, &|disk| disk.lose(path));
+    }
+}
+
+/// Does what `harm` says to the files of a queue whose records are all committed; it opens, is
+/// empty, and serves two laps.
+fn comes_round(whole: &MemDisk, harm: &dyn Fn(&MemDisk)) {
+    let disk = Arc::new(whole.kill());
+    harm(&disk);
+    let queue = open(&disk).unwrap();
+    let reader = queue.reader("reader").unwrap();
+    assert!(reader.pop(NOW).unwrap().is_none());
+    for number in 0..100 {
+        queue.push(&payload(number)).unwrap();
+        let record = reader.pop(NOW).unwrap().expect("it was pushed");
+        assert_eq!(*record.payload, payload(number));
+        reader.commit(record.end).unwrap();
+    }
+    queue.close().unwrap();
+    assert!(take_all(&disk, "after two laps").unwrap().is_empty());
+}
+
 #[test]
 fn a_missing_segment_is_told_with_its_range() {
     let whole = small_queue(true);

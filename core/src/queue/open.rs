@@ -120,10 +120,10 @@ impl Opening {
         }
         let mut fleet = Fleet::find(&disk, &root, &options.of_directories(), registry)?;
         fleet.write_down(&disk, &root)?;
-        let inventory = fleet.inventory(disk.as_ref(), Position::ZERO)?;
-        inventory.set_aside(disk.as_ref())?;
-        fleet.sweep(disk.as_ref())?;
         let (meta, facts) = MetaFile::open(disk.as_ref(), &root.join(OWN_DIR).join(META))?;
+        let start = facts.as_ref().map_or(Position::ZERO, |facts| facts.start.position);
+        let inventory = take_inventory(disk.as_ref(), &fleet, start, options.segment_len_bytes)?;
+        fleet.sweep(disk.as_ref())?;
         let meta_lost = facts.is_none() && !inventory.segments.is_empty();
         let facts = facts.unwrap_or_default();
         let report = QueueRecovery {
@@ -345,6 +345,27 @@ impl Opening {
         };
         Ok(Disks::new(self.fleet.directories(options), root, options.policy()))
     }
+}
+
+/// The files of the queue. One that only held what was committed may be in any state: where it
+/// cannot be used again, it goes.
+fn take_inventory(
+    disk: &dyn Disk,
+    fleet: &Fleet,
+    start: Position,
+    segment_len: u64,
+) -> Result<Inventory> {
+    let mut inventory = fleet.survey(disk, Position::ZERO)?;
+    let is_free = |base: Position| base.get().saturating_add(segment_len) <= start.get();
+    for fault in std::mem::take(&mut inventory.faults) {
+        if !is_free(fault.found.base) {
+            return Err(fault.error);
+        }
+        log::warn!("a file that was free and cannot be used again was removed: {}", fault.error);
+        disk.remove(&fault.found.path)?;
+    }
+    inventory.set_aside(disk)?;
+    Ok(inventory)
 }
 
 fn segments(

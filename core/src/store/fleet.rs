@@ -109,7 +109,7 @@ impl Fleet {
     }
 
     /// As [`Fleet::inventory`], with what is wrong told.
-    pub(super) fn survey(&self, disk: &dyn Disk, start: Position) -> Result<Inventory> {
+    pub(crate) fn survey(&self, disk: &dyn Disk, start: Position) -> Result<Inventory> {
         Inventory::survey(disk, &self.there(), self.known_len(), start)
     }
 

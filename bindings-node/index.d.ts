@@ -463,6 +463,15 @@ export interface Options {
   segmentLenBytes?: number;
   /** A multiple of 20. Default 6,000,000. */
   queueFileLenBytes?: number;
+  /**
+   * Whether messages can be looked up by key without reading the log. Default true; with false no
+   * index is written, and looking up reads the log.
+   */
+  keyIndex?: boolean;
+  /** Slots of an index file; another number than a store has builds its index anew. */
+  indexSlots?: number;
+  /** Entries of an index file, likewise. */
+  indexEntries?: number;
   /** When appended bytes are flushed. Default `async`, every 500 ms or 16 MiB. */
   durability?: 'async' | 'group' | { intervalMs?: number; bytes?: number };
   /** The marks of disks, where a directory has none of its own. */

@@ -1579,8 +1579,20 @@ typedef struct spanlog_options {
      * spanlog_store_run().
      */
     int32_t background;
-    /** Must be 0. */
-    int32_t reserved;
+    /**
+     * Whether messages can be looked up by key without reading the log. On by default; with off
+     * no index is written, and looking up reads the log.
+     */
+    int32_t key_index;
+    /**
+     * Number of slots in an index file. Default 5,000,000 with segments of 1 GiB, fewer with
+     * shorter ones, and in a store that has an index what that has; another number builds it anew.
+     */
+    uint32_t index_slots;
+    /**
+     * Number of entries in an index file, likewise. Default 20,000,000 with segments of 1 GiB.
+     */
+    uint32_t index_entries;
 } spanlog_options;
 
 /** How far a part is verified. */

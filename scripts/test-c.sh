@@ -73,7 +73,7 @@ symbols() {
 
 sources_of() {
     case $1 in
-    scenarios) echo tests/c/scenarios.c tests/c/values.c tests/c/answers.c tests/c/consumers.c ;;
+    scenarios) echo tests/c/scenarios.c tests/c/values.c tests/c/answers.c tests/c/consumers.c tests/c/mending.c ;;
     classes) echo tests/c/classes.cpp ;;
     *) echo "tests/c/$1.c" ;;
     esac

@@ -51,6 +51,7 @@ int main(int argc, char **argv) {
     }
     spanlog_options options = SPANLOG_OPTIONS_INIT;
     options.segment_len_bytes = strtoull(argv[4], NULL, 10);
+    options.key_index = SPANLOG_SWITCH_OFF;
     spanlog_store *store = NULL;
     must(spanlog_store_open(argv[1], &options, &store, &error));
     append(store, QUEUES, "first", 5);

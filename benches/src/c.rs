@@ -24,8 +24,10 @@ pub fn measure(setup: &Setup) -> Outcome<Vec<Figure>> {
     let bytes = count * record(&body)?.len() as u64;
     let mut sides: [Side<'_>; 2] = [
         Box::new(|| in_c(setup, &program, count)),
-        // The program in C keeps the key index, as the options of a store say by themselves.
-        Box::new(|| Ok(1e9 / append::singles_with(setup, setup.sizes.options(), count, &body)?)),
+        Box::new(|| {
+            let options = setup.sizes.options_without_keys();
+            Ok(1e9 / append::singles_with(setup, options, count, &body)?)
+        }),
     ];
     let medians = setup.in_turns(bytes, &mut sides)?;
     Ok(vec![Figure { name: "c_append_128", value: medians[0], baseline: Some(medians[1]) }])

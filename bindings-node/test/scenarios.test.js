@@ -35,6 +35,9 @@ function renamed(given) {
   }));
 }
 
+/** Operations on a store that nobody has open. */
+const NEED_NO_STORE = new Set(['open', 'destroy', 'verify', 'repair']);
+
 class World {
   constructor() {
     this.path = folder();
@@ -66,8 +69,8 @@ class World {
     const { op, store: name = 'main', expect, error: wanted } = step;
     if (FILES[op]) return FILES[op](this.at(step.path), step);
     assert.ok(OPERATIONS[op], `there is no operation ${op}`);
-    const bindsOrNeedsNone = op === 'open' || op === 'destroy' || op.startsWith('queue_');
-    assert.ok(bindsOrNeedsNone || this.stores.has(name), `no store ${name} is open`);
+    const needsStore = !NEED_NO_STORE.has(op) && !op.startsWith('queue_');
+    assert.ok(!needsStore || this.stores.has(name), `no store ${name} is open`);
     let found;
     try {
       found = await OPERATIONS[op](this, step, this.stores.get(name), name);
@@ -167,6 +170,16 @@ const OPERATIONS = {
   },
   close: (world, step, store) => store.close(),
   destroy: (world, { root, options }) => spanlog.destroy(world.at(root), world.options(options)),
+  async verify(world, { root, options }) {
+    const found = await spanlog.verify(world.at(root), world.options(options));
+    const { isSound: sound, records, findings, wasClosed: was_closed } = found;
+    return { sound, records, findings: findings.length, was_closed };
+  },
+  async repair(world, { root, options }) {
+    const plan = await spanlog.planRepair(world.at(root), world.options(options));
+    const actions = plan.actions.map(({ action }) => action);
+    return { actions, saved: (await plan.apply()).saved.length };
+  },
   append: (world, { message }, store) => receipt(store.append(messageOf(message))),
   append_durable: async (world, { message }, store) =>
     receipt(await store.appendDurable(messageOf(message))),
@@ -272,6 +285,7 @@ const CURSORS = {
   delete_cursor: (world, { topic, name }, store) => store.deleteCursor(topic, name),
   import_offsets: async (world, { text }, store) =>
     ({ count: await store.importConsumerOffsets(text) }),
+  export_offsets: (world, step, store) => ({ text: store.exportConsumerOffsets() }),
 };
 
 const queueOf = (world, { handle = 'main' }) => world.queues.get(handle);

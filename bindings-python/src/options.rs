@@ -88,7 +88,8 @@ pub fn options(
             continue;
         }
         set!(options, name, value;
-            segment_len_bytes queue_file_len_bytes retention_ms forced_clean max_forced_per_round
+            segment_len_bytes queue_file_len_bytes key_index index_slots index_entries
+            retention_ms forced_clean max_forced_per_round
             clean_pause_ms probe_interval_ms clean_interval_ms refuse_reads_when_full
             record_checksum max_body_bytes max_maps allow_offline adopt read_only create
             checkpoint_interval_ms prepare_bytes background;

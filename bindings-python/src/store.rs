@@ -58,7 +58,8 @@ impl Store {
 #[pyo3(
     signature = (root, *, paths=None, **options),
     text_signature = "(root, *, paths=None, placement=None, segment_len_bytes=None, \
-        queue_file_len_bytes=None, durability=None, flush_interval_ms=None, flush_bytes=None, \
+        queue_file_len_bytes=None, key_index=None, index_slots=None, index_entries=None, \
+        durability=None, flush_interval_ms=None, flush_bytes=None, \
         thresholds=None, clean_on=None, force_on=None, refuse_on=None, retention_ms=None, \
         delete_hours=None, forced_clean=None, max_forced_per_round=None, clean_pause_ms=None, \
         probe_interval_ms=None, clean_interval_ms=None, refuse_reads_when_full=None, \

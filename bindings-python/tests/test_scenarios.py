@@ -133,6 +133,22 @@ class World:
         paths = self.options(step.get("options", {})).get("paths")
         spanlog.destroy(self.folder / step["root"], paths=paths)
 
+    def op_verify(self, step: Step) -> Step:
+        paths = self.options(step.get("options", {})).get("paths")
+        found = spanlog.verify(self.folder / step["root"], paths=paths)
+        return {
+            "sound": found.is_sound,
+            "records": found.records,
+            "findings": len(found.findings),
+            "was_closed": found.was_closed,
+        }
+
+    def op_repair(self, step: Step) -> Step:
+        paths = self.options(step.get("options", {})).get("paths")
+        plan = spanlog.plan_repair(self.folder / step["root"], paths=paths)
+        actions = [action.action for action in plan.actions]
+        return {"actions": actions, "saved": len(plan.apply().saved)}
+
     def op_close(self, step: Step) -> None:
         self.store(step).close()
 
@@ -360,6 +376,9 @@ class World:
 
     def op_import_offsets(self, step: Step) -> Step:
         return {"count": self.store(step).import_consumer_offsets(step["text"].encode())}
+
+    def op_export_offsets(self, step: Step) -> Step:
+        return {"text": self.store(step).export_consumer_offsets()}
 
     # What queues do.
 

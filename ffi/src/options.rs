@@ -224,11 +224,17 @@ pub struct spanlog_options {
     /// Whether threads run the store's steps. On by default; with off nobody runs them but
     /// spanlog_store_run().
     pub background: i32,
-    /// Must be 0.
-    pub reserved: i32,
+    /// Whether messages can be looked up by key without reading the log. On by default; with off
+    /// no index is written, and looking up reads the log.
+    pub key_index: i32,
+    /// Number of slots in an index file. Default 5,000,000 with segments of 1 GiB, fewer with
+    /// shorter ones, and in a store that has an index what that has; another number builds it anew.
+    pub index_slots: u32,
+    /// Number of entries in an index file, likewise. Default 20,000,000 with segments of 1 GiB.
+    pub index_entries: u32,
 }
 
-// SAFETY: numbers and pointers; `reserved` stands where padding would be.
+// SAFETY: numbers and pointers, without padding.
 unsafe impl Sized for spanlog_options {
     const NAME: &'static str = "spanlog_options";
     const LEAST_BYTES: usize = size_of::<Self>();
@@ -289,7 +295,6 @@ pub unsafe fn options(given: *const spanlog_options) -> Result<Options> {
     // SAFETY: the caller promises it.
     let Some(given) = (unsafe { sized_or_none(given) })? else { return Ok(options) };
     let given = given.as_ref();
-    check_reserved(spanlog_options::NAME, given.reserved)?;
     // SAFETY: the caller promises it.
     options.directories = unsafe { directories(given.directories, given.directory_count) }?;
     // SAFETY: as above.
@@ -365,6 +370,9 @@ fn set_numbers(options: &mut Options, given: &spanlog_options) -> Result<()> {
     if given.max_forced_per_round != 0 {
         options.max_forced_per_round = given.max_forced_per_round;
     }
+    let some = |given: u32| (given != 0).then_some(given);
+    options.index_slots = some(given.index_slots);
+    options.index_entries = some(given.index_entries);
     options.durability = durability(given)?;
     Ok(())
 }
@@ -402,6 +410,7 @@ fn set_choices(options: &mut Options, given: &spanlog_options) -> Result<()> {
         (&mut options.read_only, given.read_only, "read_only"),
         (&mut options.create, given.create, "create"),
         (&mut options.background, given.background, "background"),
+        (&mut options.key_index, given.key_index, "key_index"),
     ];
     let mut switches = switches.into_iter();
     switches.try_for_each(|(field, given, name)| choose(field, given, name, &SWITCHES))

@@ -190,6 +190,11 @@ int on_cursors(spanlog_store *store, const char *op, const cJSON *step, cJSON *r
         const char *given = text(step, "text");
         *status = spanlog_store_import_consumer_offsets(store, given, strlen(given), &count, error);
         put_number(result, "count", count);
+    } else if (IS("export_offsets")) {
+        char told[4096] = "";
+        size_t needed = 0;
+        *status = spanlog_store_export_consumer_offsets(store, told, sizeof(told), &needed, error);
+        cJSON_AddStringToObject(result, "text", told);
     } else {
         return 0;
     }

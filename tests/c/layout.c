@@ -71,7 +71,7 @@ AT(spanlog_directory_options, thresholds, 16);
 AT(spanlog_directory_options, role, 24);
 AT(spanlog_directory_options, reserved, 28);
 
-SIZE(spanlog_options, 208);
+SIZE(spanlog_options, 216);
 AT(spanlog_options, struct_size, 0);
 AT(spanlog_options, directories, 8);
 AT(spanlog_options, directory_count, 16);
@@ -105,7 +105,9 @@ AT(spanlog_options, adopt, 188);
 AT(spanlog_options, read_only, 192);
 AT(spanlog_options, create, 196);
 AT(spanlog_options, background, 200);
-AT(spanlog_options, reserved, 204);
+AT(spanlog_options, key_index, 204);
+AT(spanlog_options, index_slots, 208);
+AT(spanlog_options, index_entries, 212);
 
 SIZE(spanlog_read_options, 32);
 AT(spanlog_read_options, struct_size, 0);

@@ -247,6 +247,7 @@ static spanlog_status outcome(const char *op, const cJSON *step, cJSON *result,
     char root[8192];
     spanlog_status answered = SPANLOG_STATUS_OK;
     if (on_files(op, step) || on_cursor(op, step, result, error, &answered)) return answered;
+    if (on_closed(op, step, result, error, &answered)) return answered;
     if (strncmp(op, "queue_", 6) == 0) return on_queue(op, step, result, error);
     if (strcmp(op, "open") != 0 && strcmp(op, "destroy") != 0) {
         return on_store(op, step, result, error);

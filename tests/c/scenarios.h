@@ -74,6 +74,9 @@ int on_cursor(const char *op, const cJSON *step, cJSON *result, spanlog_error **
 /* What a store does with its cursors; 0 for another operation. */
 int on_cursors(spanlog_store *store, const char *op, const cJSON *step, cJSON *result,
                spanlog_error **error, spanlog_status *status);
+/* What is done with a store that nobody has open: whether the operation is one of those. */
+int on_closed(const char *op, const cJSON *step, cJSON *result, spanlog_error **error,
+              spanlog_status *status);
 /* What is done with queue mode: all operations whose names begin with "queue_". */
 spanlog_status on_queue(const char *op, const cJSON *step, cJSON *result, spanlog_error **error);
 void close_consumers(void);

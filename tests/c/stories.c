@@ -187,9 +187,11 @@ static void structures_of_other_releases_are_taken(void) {
     WELL(spanlog_store_stats(store, &stats.known, &error), error);
     CHECK(stats.unknown == 0 && stats.known.segments == 1 && stats.known.queues == 0);
     spanlog_options options = SPANLOG_OPTIONS_INIT;
-    options.reserved = 1;
+    spanlog_directory_options directory = SPANLOG_DIRECTORY_OPTIONS_INIT;
+    directory.path = folder, directory.reserved = 1;
+    options.directories = &directory, options.directory_count = 1;
     REFUSED(spanlog_store_open(folder, &options, &store, NULL), SPANLOG_STATUS_INVALID);
-    options.reserved = 0;
+    options.directory_count = 0, options.directories = NULL;
     options.placement = 99;
     REFUSED(spanlog_store_open(folder, &options, &store, NULL), SPANLOG_STATUS_INVALID);
     options.placement = 0;

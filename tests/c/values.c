@@ -190,6 +190,7 @@ static void set_option(spanlog_options *options, const cJSON *value, struct opti
     SWITCH(forced_clean);
     SWITCH(refuse_reads_when_full);
     SWITCH(record_checksum);
+    SWITCH(key_index);
     SWITCH(allow_offline);
     SWITCH(adopt);
     SWITCH(read_only);

@@ -164,3 +164,53 @@ fn every_position_is_a_bigint_in_node() {
     let found = read_as_text(&strange, &read("bindings-node/lib/numbers.js"));
     assert_eq!(found, BTreeSet::from(["strange".to_owned()]));
 }
+
+/// The public fields of a structure of the engine.
+fn fields(source: &str, name: &str) -> Vec<String> {
+    let (_, body) = source.split_once(&format!("pub struct {name} {{")).expect("the structure");
+    let (body, _) = body.split_once("\n}").expect("its end");
+    let names = body.lines().filter_map(|line| line.trim().strip_prefix("pub ")?.split_once(':'));
+    names.map(|(name, _)| name.to_owned()).collect()
+}
+
+fn camel(name: &str) -> String {
+    let mut words = name.split('_');
+    let first = words.next().unwrap_or_default().to_owned();
+    words.fold(first, |text, word| text + &word[..1].to_uppercase() + &word[1..])
+}
+
+/// Options of the engine that a language does not have. Directories are `paths` where languages
+/// have keywords.
+fn options_left_out(options: &[String], languages: &Languages) -> Vec<String> {
+    let mut faults = Vec::new();
+    for name in options {
+        let keyword = if name == "directories" { "paths" } else { name };
+        let ends = [' ', '*'].map(|sign| languages.header.contains(&format!("{sign}{name};")));
+        if !ends.contains(&true) {
+            faults.push(format!("C has no option {name}"));
+        }
+        if !languages.python.contains(&format!("    {keyword}: ")) {
+            faults.push(format!("Python has no option {keyword}"));
+        }
+        if !languages.node.contains(&format!("  {}?: ", camel(keyword))) {
+            faults.push(format!("Node has no option {}", camel(keyword)));
+        }
+    }
+    faults
+}
+
+#[test]
+fn every_option_is_one_in_every_language() {
+    let languages = Languages::of_this_project();
+    let mut options = fields(&read("core/src/options.rs"), "Options");
+    options.extend(fields(&read("core/src/queue/options.rs"), "QueueOptions"));
+    assert!(options.len() > 40, "{options:?}");
+    assert_eq!(options_left_out(&options, &languages), [""; 0]);
+    let strange = ["strange_option".to_owned()];
+    let expected = [
+        "C has no option strange_option",
+        "Python has no option strange_option",
+        "Node has no option strangeOption",
+    ];
+    assert_eq!(options_left_out(&strange, &languages), expected);
+}

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Map, Value, json};
 use spanlog::{
     Batch, Bounds, CleanPlan, DirectoryReport, Error, MessageView, QueueReport, ReadStatus,
-    Receipt, Recovery, Result, SegmentReport, Watermarks,
+    Receipt, Recovery, Result, SegmentReport, Verification, Watermarks,
 };
 
 use crate::values::hex;
@@ -158,5 +158,14 @@ pub fn error(error: &Error, world: &Path) -> Value {
         "path": error.path().map(|path| relative(path, world)),
         "offset": error.offset(),
         "limit": error.limit(),
+    })
+}
+
+pub fn verdict(verification: &Verification) -> Value {
+    json!({
+        "sound": verification.is_sound(),
+        "records": verification.records(),
+        "findings": verification.findings().len(),
+        "was_closed": verification.was_closed(),
     })
 }

@@ -57,6 +57,7 @@ impl Cursors {
             "import_offsets" => store
                 .import_consumer_offsets(text(step, "text").as_bytes())
                 .map(|count| json!({ "count": count })),
+            "export_offsets" => store.export_consumer_offsets().map(|text| json!({ "text": text })),
             _ => return None,
         })
     }

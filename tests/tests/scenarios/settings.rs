@@ -51,6 +51,7 @@ fn set(options: Options, name: &str, value: &Value, world: &Path) -> Result<Opti
         "max_forced_per_round" => options.max_forced_per_round(count() as u32),
         "refuse_reads_when_full" => options.refuse_reads_when_full(flag()),
         "record_checksum" => options.record_checksum(flag()),
+        "key_index" => options.key_index(flag()),
         "max_body_bytes" => options.max_body_bytes(count()),
         "on_damage" => options.on_damage(word(value)?),
         "allow_offline" => options.allow_offline(flag()),

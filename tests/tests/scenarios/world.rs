@@ -9,8 +9,8 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use spanlog::record::sys_flag;
 use spanlog::{
-    Boundary, Error, KeyQuery, Message, Position, QueueOffset, ReadLimits, Receipt, Result, Role,
-    Store, TagFilter, Task, Usage,
+    Boundary, Error, KeyQuery, Message, Position, QueueOffset, ReadLimits, Receipt, RepairAction,
+    RepairPlan, Result, Role, Store, TagFilter, Task, Usage, Verification,
 };
 use tempfile::TempDir;
 
@@ -152,6 +152,8 @@ impl World {
         match operation {
             "open" => return Ok(self.open(name, step).map(none)),
             "destroy" => return Ok(self.destroy(step).map(none)),
+            "verify" => return Ok(self.verify(step).map(|found| answers::verdict(&found))),
+            "repair" => return Ok(self.repair(step)),
             _ => {}
         }
         let store = self.stores.get(&name).ok_or_else(|| format!("no store {name} is open"))?;
@@ -205,6 +207,19 @@ impl World {
     fn destroy(&self, step: &Value) -> Result<()> {
         let options = settings::options(&step["options"], &self.path)?;
         Store::destroy(self.path.join(text(step, "root")), &options)
+    }
+
+    fn verify(&self, step: &Value) -> Result<Verification> {
+        let options = settings::options(&step["options"], &self.path)?;
+        let mut verification = Verification::new(self.path.join(text(step, "root")), &options)?;
+        verification.run().map(|()| verification)
+    }
+
+    fn repair(&self, step: &Value) -> Result<Value> {
+        let plan = RepairPlan::of(&self.verify(step)?)?;
+        let actions: Vec<_> = plan.actions().iter().map(RepairAction::name).collect();
+        let saved = plan.apply()?.saved.len();
+        Ok(json!({ "actions": actions, "saved": saved }))
     }
 }
 

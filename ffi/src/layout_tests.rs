@@ -74,7 +74,8 @@ fn layouts() -> Vec<Layout> {
             clean_pause_ms, probe_interval_ms, clean_interval_ms, checkpoint_interval_ms,
             max_body_bytes, prepare_bytes, max_maps, max_forced_per_round, placement, durability,
             clean_on, force_on, refuse_on, on_damage, forced_clean, refuse_reads_when_full,
-            record_checksum, allow_offline, adopt, read_only, create, background, reserved,
+            record_checksum, allow_offline, adopt, read_only, create, background, key_index,
+            index_slots, index_entries,
         }
         spanlog_read_options { struct_size, max_messages, max_bytes, verify, reserved }
         spanlog_batch_info {

@@ -117,6 +117,17 @@ Result<spanlog_status> called(Call call) {
     return status;
 }
 
+/// The elements of a list, each with the texts that it points to, and frees the list.
+template <typename Row, typename Raw, typename Element>
+std::vector<Row> rows(spanlog_list *list, Raw raw, Element element) {
+    Owned<spanlog_list, spanlog_list_free> owned(list);
+    std::vector<Row> all;
+    for (std::size_t at = 0; element(list, at, &raw, nullptr) == 0; at++) all.emplace_back(raw);
+    return all;
+}
+
+inline std::string text(const char *text) { return text ? text : ""; }
+
 /// Goes over rows of C, giving a view of each.
 template <typename Row, typename View>
 class Iterator {
@@ -449,6 +460,20 @@ private:
     detail::Owned<spanlog_cursor, detail::close_cursor> cursor_;
 };
 
+/// A cursor that a store remembers.
+struct CursorInfo {
+    explicit CursorInfo(const spanlog_cursor_info &row)
+        : topic(row.topic), name(row.name), damage(detail::text(row.damage)), raw(row) {
+        raw.topic = raw.name = raw.damage = nullptr;
+    }
+    std::string topic;
+    std::string name;
+    /// Why its file cannot be used; empty if it can.
+    std::string damage;
+    /// The numbers; its texts are NULL.
+    spanlog_cursor_info raw;
+};
+
 /// An open store. Destroying it closes it; Store::close tells what went wrong.
 class Store {
 public:
@@ -532,6 +557,44 @@ public:
         if (!outcome) return outcome.error();
         return Batch(batch);
     }
+    /// Reads messages of a queue that have one of these tags: "a || b".
+    Batch read(const std::string &topic, std::uint32_t queue, std::uint64_t from,
+               const std::string &tags) {
+        spanlog_batch *batch = nullptr;
+        call([&](auto error) {
+            return spanlog_store_read_filtered(store_.get(), topic.c_str(), queue, from,
+                                               tags.c_str(), nullptr, &batch, error);
+        });
+        return Batch(batch);
+    }
+    /// The messages of a topic with a key, newest first.
+    Batch query(const std::string &topic, const std::string &key,
+                const spanlog_query_options &options = SPANLOG_QUERY_OPTIONS_INIT) {
+        spanlog_batch *batch = nullptr;
+        call([&](auto error) {
+            return spanlog_store_query(store_.get(), topic.c_str(), key.c_str(), &options, &batch,
+                                       error);
+        });
+        return Batch(batch);
+    }
+    /// The message with an identifier, its unique one or that of its place; at most one.
+    Batch find_by_id(const std::string &topic, const std::string &id) {
+        spanlog_batch *batch = nullptr;
+        call([&](auto error) {
+            return spanlog_store_find_by_id(store_.get(), topic.c_str(), id.c_str(), &batch, error);
+        });
+        return Batch(batch);
+    }
+    /// The offset of the first message stored at or after a time, or of the last at or before it.
+    std::uint64_t offset_at(const std::string &topic, std::uint32_t queue, std::int64_t time_ms,
+                            spanlog_boundary boundary = SPANLOG_BOUNDARY_LOWER) {
+        std::uint64_t offset = 0;
+        call([&](auto error) {
+            return spanlog_store_offset_at(store_.get(), topic.c_str(), queue, time_ms, boundary,
+                                           &offset, error);
+        });
+        return offset;
+    }
     /// The record at a position, as a batch of one.
     Batch get(std::uint64_t position) {
         spanlog_batch *batch = nullptr;
@@ -574,6 +637,56 @@ public:
                                         &cursor, error);
         });
         return Cursor(cursor);
+    }
+
+    /// Every cursor that the store remembers.
+    std::vector<CursorInfo> cursors() {
+        spanlog_list *list = nullptr;
+        call([&](auto error) { return spanlog_store_cursors(store_.get(), &list, error); });
+        return detail::rows<CursorInfo>(list, SPANLOG_CURSOR_INFO_INIT, spanlog_list_cursor);
+    }
+    /// Makes a cursor under another name that stands where this one does.
+    void copy_cursor(const std::string &topic, const std::string &name, const std::string &copy) {
+        call([&](auto error) {
+            return spanlog_store_copy_cursor(store_.get(), topic.c_str(), name.c_str(),
+                                             copy.c_str(), error);
+        });
+    }
+    /// Puts a cursor that nobody has open elsewhere.
+    void reset_cursor(const std::string &topic, const std::string &name, const spanlog_seek &to) {
+        call([&](auto error) {
+            return spanlog_store_reset_cursor(store_.get(), topic.c_str(), name.c_str(), &to,
+                                              error);
+        });
+    }
+    /// Deletes a cursor that nobody has open.
+    void delete_cursor(const std::string &topic, const std::string &name) {
+        call([&](auto error) {
+            return spanlog_store_delete_cursor(store_.get(), topic.c_str(), name.c_str(), error);
+        });
+    }
+    /// Takes over a RocketMQ broker's config/consumerOffset.json; how many offsets were set.
+    std::uint64_t import_consumer_offsets(std::string_view text) {
+        std::uint64_t count = 0;
+        call([&](auto error) {
+            return spanlog_store_import_consumer_offsets(store_.get(), text.data(), text.size(),
+                                                         &count, error);
+        });
+        return count;
+    }
+    /// What every cursor has acknowledged, as a broker's config/consumerOffset.json.
+    std::string export_consumer_offsets() {
+        std::string text;
+        std::size_t needed = 0;
+        // It may grow while it is copied.
+        while (call([&](auto error) {
+                   return spanlog_store_export_consumer_offsets(store_.get(), text.data(),
+                                                                text.size(), &needed, error);
+               }) == SPANLOG_STATUS_TOO_SMALL) {
+            text.resize(needed);
+        }
+        text.resize(needed - 1);
+        return text;
     }
 
     /// Returns once everything appended so far is durable.
@@ -644,6 +757,128 @@ private:
     }
 
     detail::Owned<spanlog_store, detail::close_store> store_;
+};
+
+/// Something in a store that is not as it should be.
+struct Finding {
+    explicit Finding(const spanlog_finding &row)
+        : path(detail::text(row.path)), text(detail::text(row.text)), raw(row) {
+        raw.path = raw.text = nullptr;
+    }
+    std::string path;
+    std::string text;
+    /// The numbers; its texts are NULL.
+    spanlog_finding raw;
+};
+
+/// One thing that mending a store takes.
+struct Action {
+    explicit Action(const spanlog_action &row)
+        : path(detail::text(row.path)), text(detail::text(row.text)), raw(row) {
+        raw.path = raw.text = nullptr;
+    }
+    /// Empty if it is about no file.
+    std::string path;
+    std::string text;
+    /// The numbers; its texts are NULL.
+    spanlog_action raw;
+};
+
+/// Everything of a store that nobody has open, read and compared. Nothing is changed.
+class Verification {
+public:
+    /// Reads all of it; `progress` is told how far it is.
+    template <typename Told>
+    Verification(const std::string &root, const Options &options, Told progress) {
+        options.with([&](const spanlog_options &raw) {
+            spanlog_verification *opened = nullptr;
+            const auto status = detail::called([&](auto error) {
+                return spanlog_verification_open(root.c_str(), &raw, &opened, error);
+            }).value();
+            verification_.reset(opened);
+            return status;
+        });
+        spanlog_progress at;
+        while (detail::called([&](auto error) {
+                   return spanlog_verification_step(verification_.get(), &at, error);
+               }).value() != SPANLOG_STATUS_END) {
+            progress(at);
+        }
+    }
+    explicit Verification(const std::string &root, const Options &options = {})
+        : Verification(root, options, [](const spanlog_progress &) {}) {}
+
+    /// What was verified.
+    spanlog_verdict verdict() const {
+        spanlog_verdict verdict = SPANLOG_VERDICT_INIT;
+        detail::called([&](auto error) {
+            return spanlog_verification_verdict(verification_.get(), &verdict, error);
+        }).value();
+        return verdict;
+    }
+    std::vector<Finding> findings() const {
+        spanlog_list *list = nullptr;
+        detail::called([&](auto error) {
+            return spanlog_verification_findings(verification_.get(), &list, error);
+        }).value();
+        return detail::rows<Finding>(list, SPANLOG_FINDING_INIT, spanlog_list_finding);
+    }
+    /// The handle of C, for what this class does not offer.
+    const spanlog_verification *raw() const noexcept { return verification_.get(); }
+
+private:
+    detail::Owned<spanlog_verification, spanlog_verification_free> verification_;
+};
+
+/// What mending a store takes. Nothing is done before apply().
+class Repair {
+public:
+    explicit Repair(const Verification &verification) {
+        spanlog_repair *repair = nullptr;
+        detail::called([&](auto error) {
+            return spanlog_verification_plan_repair(verification.raw(), &repair, error);
+        }).value();
+        repair_.reset(repair);
+    }
+    /// What will be done, in order; nothing if the store is sound.
+    std::vector<Action> actions() const {
+        spanlog_list *list = nullptr;
+        detail::called([&](auto error) {
+            return spanlog_repair_actions(repair_.get(), &list, error);
+        }).value();
+        return detail::rows<Action>(list, SPANLOG_ACTION_INIT, spanlog_list_action);
+    }
+    /// What was found and cannot be mended here.
+    std::vector<Finding> beyond() const {
+        spanlog_list *list = nullptr;
+        detail::called([&](auto error) {
+            return spanlog_repair_beyond(repair_.get(), &list, error);
+        }).value();
+        return detail::rows<Finding>(list, SPANLOG_FINDING_INIT, spanlog_list_finding);
+    }
+    /// Does it, once; the files with what was cut or written over.
+    std::vector<std::string> apply() {
+        spanlog_list *list = nullptr;
+        spanlog_repair *repair = repair_.release();
+        detail::called([&](auto error) {
+            return spanlog_repair_apply(repair, &list, error);
+        }).value();
+        const auto path = [](auto list, auto at, auto row, auto error) {
+            return spanlog_list_saved(list, at, row, error);
+        };
+        std::vector<std::string> saved;
+        for (auto &row : detail::rows<Saved>(list, SPANLOG_SAVED_INIT, path)) {
+            saved.push_back(std::move(row.path));
+        }
+        return saved;
+    }
+
+private:
+    struct Saved {
+        explicit Saved(const spanlog_saved &row) : path(detail::text(row.path)) {}
+        std::string path;
+    };
+    detail::Owned<spanlog_repair, spanlog_repair_free> repair_;
 };
 
 /// A record of a queue. It refers to the bytes of the records that it was popped with.

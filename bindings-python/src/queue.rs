@@ -8,7 +8,7 @@ use std::time::Duration;
 use pyo3::exceptions::{PyStopIteration, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use spanlog::{OnFull, Position, QueueDurability, QueueOptions};
+use spanlog::{Next, OnFull, Position, QueueDurability, QueueOptions, QueueTask};
 
 use crate::draft::Body;
 use crate::errors::raised;
@@ -97,6 +97,20 @@ impl Queue {
     fn verify<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         let queue = self.0.get()?;
         reports::queue_verification(py, &py.detach(|| queue.verify()).map_err(raised)?)
+    }
+
+    /// Runs one piece of background work now, in a queue opened with background=False: "prepare",
+    /// "flush" or "probe". Returns whether there is more to do.
+    fn run(&self, py: Python<'_>, task: &str) -> PyResult<bool> {
+        let queue = self.0.get()?;
+        let task = match task {
+            "prepare" => QueueTask::Prepare,
+            "flush" => QueueTask::Flush,
+            "probe" => QueueTask::Probe,
+            other => return Err(PyValueError::new_err(format!("no task is called {other:?}"))),
+        };
+        let next = py.detach(|| queue.run(task)).map_err(raised)?;
+        Ok(matches!(next, Next::Again | Next::Soon))
     }
 
     /// Closes the queue: everything is flushed and written down. Records stay valid. Closing twice

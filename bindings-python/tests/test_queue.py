@@ -125,6 +125,7 @@ CALLS: dict[str, Callable[[spanlog.Queue], object]] = {
     "push_many": lambda queue: queue.push_many([b""]),
     "reader": lambda queue: queue.reader(),
     "remove_reader": lambda queue: queue.remove_reader("default"),
+    "run": lambda queue: queue.run("flush"),
     "stat": lambda queue: queue.stat(),
     "verify": lambda queue: queue.verify(),
 }
@@ -160,6 +161,17 @@ def test_a_closed_queue_answers_every_call(root: Path) -> None:
         with pytest.raises(spanlog.ClosedError):
             read(reader)
     assert queue.closed and "closed" in repr(queue) and queue.root == str(root)
+
+
+def test_without_threads_the_caller_runs_the_steps(root: Path) -> None:
+    with spanlog.Queue(root, segment_len_bytes=4096, background=False) as queue:
+        queue.push(b"x" * 3000)
+        assert queue.run("prepare") and queue.stat().segments == 2
+        assert not queue.run("flush") and not queue.run("probe")
+        with pytest.raises(ValueError):
+            queue.run("sleep")  # type: ignore[arg-type]
+    with spanlog.Queue(root) as queue, pytest.raises(spanlog.InvalidError):
+        queue.run("flush")
 
 
 def test_iterating_waits_until_the_queue_is_closed(root: Path) -> None:

@@ -156,6 +156,71 @@ static void a_queue_gives_back_what_was_not_done(const std::string &folder) {
     CHECK(first[0].payload() == "tea");
 }
 
+static void messages_are_looked_up(const std::string &folder) {
+    spanlog::Store store(folder + "/lookups");
+    store.append(spanlog::Message("orders", 0, "tea").tags("drink").key("k1").property(
+        "UNIQ_KEY", "A0000000000000000000000000000000"));
+    const auto second = store.append(spanlog::Message("orders", 0, "bread").tags("food").key("k1"));
+    store.catch_up();
+    CHECK(store.query("orders", "k1").size() == 2 && store.query("orders", "k2").empty());
+    CHECK(store.query("orders", "k1")[0].body() == "bread");
+    const auto found = store.find_by_id("orders", "A0000000000000000000000000000000");
+    CHECK(found.size() == 1 && found[0].body() == "tea");
+    const auto drinks = store.read("orders", 0, 0, "drink || sweet");
+    CHECK(drinks.size() == 1 && drinks[0].body() == "tea" && drinks.next() == 2);
+    CHECK(store.offset_at("orders", 0, second.store_ms + 1) == 2);
+    CHECK(store.offset_at("orders", 0, second.store_ms, SPANLOG_BOUNDARY_UPPER) == 1);
+}
+
+static void cursors_are_listed_copied_and_deleted(const std::string &folder) {
+    spanlog::Store store(folder + "/cursors");
+    store.append(spanlog::Message("orders", 0, "tea"));
+    store.catch_up();
+    CHECK(store.cursors().empty());
+    store.cursor("billing", "orders").close();
+    store.copy_cursor("orders", "billing", "audit");
+    spanlog_seek end = SPANLOG_SEEK_INIT;
+    end.kind = SPANLOG_SEEK_KIND_END;
+    store.reset_cursor("orders", "audit", end);
+    const auto all = store.cursors();
+    CHECK(all.size() == 2 && all[0].name == "audit" && all[1].name == "billing");
+    CHECK(all[0].topic == "orders" && all[0].damage.empty() && !all[0].raw.is_open);
+    CHECK(all[0].raw.lag_messages == 0 && all[1].raw.lag_messages == 1);
+    const auto offsets = store.export_consumer_offsets();
+    CHECK(offsets.find("\"orders@audit\":{0:1") != std::string::npos && offsets.back() == '}');
+    store.delete_cursor("orders", "audit");
+    CHECK(store.cursors().size() == 1 && store.import_consumer_offsets(offsets) == 2);
+    CHECK(store.cursors().size() == 2);
+}
+
+static void damage_is_found_and_mended(const std::string &folder) {
+    const auto root = folder + "/damaged";
+    {
+        spanlog::Store store(root);
+        for (const auto *body : {"first", "second"}) store.append({"orders", 0, body});
+    }
+    CHECK(spanlog::Verification(root).verdict().is_sound);
+    FILE *segment = fopen((root + "/commitlog/00000000000000000000").c_str(), "r+b");
+    CHECK(segment && fseek(segment, 90, SEEK_SET) == 0 && fputc(0, segment) == 0);
+    CHECK(fclose(segment) == 0);
+    int told = 0;
+    const spanlog::Verification found(root, {}, [&](const spanlog_progress &) { told++; });
+    CHECK(!found.verdict().is_sound && found.findings().size() == 1 && told > 0);
+    CHECK(found.findings()[0].raw.is_damage && !found.findings()[0].text.empty());
+    spanlog::Repair repair(found);
+    const auto actions = repair.actions();
+    CHECK(actions.size() == 2 && actions[0].raw.kind == SPANLOG_ACTION_KIND_PAD);
+    CHECK(!actions[0].path.empty() && repair.beyond().empty() && repair.apply().size() == 1);
+    try {
+        repair.apply();
+        FAIL("it was applied before");
+    } catch (const spanlog::Error &error) {
+        CHECK(error.status() == SPANLOG_STATUS_INVALID);
+    }
+    const spanlog::Verification again(root);
+    CHECK(again.verdict().is_sound && spanlog::Repair(again).actions().empty());
+}
+
 int main(int argc, char **argv) {
     if (argc != 2) FAIL("usage: %s FOLDER", argv[0]);
     a_batch_outlives_its_store(argv[1]);
@@ -164,5 +229,8 @@ int main(int argc, char **argv) {
     a_watch_wakes_a_thread_and_a_descriptor(argv[1]);
     a_cursor_commits_when_it_goes(argv[1]);
     a_queue_gives_back_what_was_not_done(argv[1]);
+    messages_are_looked_up(argv[1]);
+    cursors_are_listed_copied_and_deleted(argv[1]);
+    damage_is_found_and_mended(argv[1]);
     return done();
 }

@@ -12,6 +12,7 @@ use rustc_hash::FxBuildHasher;
 use crate::base::units::Position;
 use crate::derived::Queues;
 use crate::derived::files::UnitFiles;
+use crate::derived::queue::is_plausible;
 use crate::derived::unit::{UNIT_BYTES, Unit};
 use crate::error::{Error, ErrorKind, Result};
 use crate::record::{DELAY_TOPIC, MessageView};
@@ -32,6 +33,8 @@ pub enum Wrong {
     Leftover,
     /// Two records have one offset; only the first can be read.
     Twice,
+    /// A record says an offset that cannot be, so no unit leads to it.
+    Unlikely,
     /// The files of the queue cannot be used or read.
     File,
 }
@@ -228,7 +231,12 @@ impl Check {
         let fits = raw.is_some_and(|raw| self.fits(raw, view));
         if !fits {
             let is_there = raw.is_some_and(|raw| raw != [0; 20]);
-            let wrong = if is_there { Wrong::Differs } else { Wrong::Missing };
+            let guarded = view.has_record_checksum();
+            let wrong = match is_there {
+                true => Wrong::Differs,
+                false if is_plausible(next.unwrap_or(0), offset, guarded) => Wrong::Missing,
+                false => Wrong::Unlikely,
+            };
             self.told(is_sure, wrong, offset, out);
         }
         // What no checksum guards may say anything: only what fits moves far.

@@ -28,6 +28,14 @@ pub struct Bounds {
     pub max: QueueOffset,
 }
 
+/// Whether a message `offset` may follow those below `end`, 0 for none. A record of RocketMQ's
+/// without a checksum over its header may say anything: no file can hold such an offset, and no
+/// gap that was not damage is so wide.
+pub(super) fn is_plausible(end: u64, offset: u64, guarded: bool) -> bool {
+    let max_gap = MAX_GAP[usize::from(guarded)];
+    offset <= MAX_OFFSET && (end == 0 || offset.saturating_sub(end) <= max_gap)
+}
+
 /// Units that a store opened for reading keeps in memory before it looks whether the writer's
 /// files hold them.
 const LEAN_BYTES: usize = 16_384 * UNIT_BYTES as usize;
@@ -184,11 +192,8 @@ impl Queue {
         true
     }
 
-    /// A record of RocketMQ's without a checksum over its header may say anything: no file can
-    /// hold such an offset, and no gap that was not damage is so wide.
     fn is_plausible(&self, end: u64, offset: u64, guarded: bool) -> bool {
-        let max_gap = MAX_GAP[usize::from(guarded)];
-        let plausible = offset <= MAX_OFFSET && (end == 0 || offset - end <= max_gap);
+        let plausible = is_plausible(end, offset, guarded);
         if !plausible {
             log::debug!("queue {}/{}: offset {offset} after {end}", self.topic, self.id);
         }

@@ -21,7 +21,7 @@ use crate::options::{OnDamage, Options};
 use crate::segment::{Segment, Snapshot};
 use crate::store::{Recovery, Store, Survey};
 use crate::verify::files::Walked;
-use crate::verify::wording::TWICE;
+use crate::verify::wording::UNMENDABLE;
 use crate::verify::{Finding, FindingKind, Verification};
 
 /// One thing that mending a store takes.
@@ -216,7 +216,7 @@ impl RepairPlan {
                 Some(action) => action,
                 None => return self.beyond.push(finding.clone()),
             },
-            FindingKind::Unit if finding.text == TWICE => {
+            FindingKind::Unit if UNMENDABLE.contains(&finding.text.as_str()) => {
                 return self.beyond.push(finding.clone());
             }
             FindingKind::Unit | FindingKind::QueueFile | FindingKind::Ledger => {

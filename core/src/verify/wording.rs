@@ -7,7 +7,10 @@ use crate::error::Error;
 use crate::verify::{Finding, FindingKind};
 
 /// What no derivation can mend.
-pub(super) const TWICE: &str = "two records have one offset in the queue";
+pub(super) const UNMENDABLE: [&str; 2] = [TWICE, UNLIKELY];
+
+const TWICE: &str = "two records have one offset in the queue";
+const UNLIKELY: &str = "the record's offset in its queue cannot be: no unit leads to it";
 
 pub(super) fn layout_finding(found: &crate::directory::Found, error: &Error) -> Finding {
     let finding = Finding::new(FindingKind::Segment, &found.path, error.message());
@@ -22,6 +25,7 @@ pub(super) fn queue_finding(misfit: Misfit) -> Finding {
         Wrong::Differs => (FindingKind::Unit, "the queue's unit is not that of its record"),
         Wrong::Stray => (FindingKind::Unit, "the queue's unit points to no record of its queue"),
         Wrong::Twice => (FindingKind::Unit, TWICE),
+        Wrong::Unlikely => (FindingKind::Unit, UNLIKELY),
         Wrong::Leftover => (FindingKind::Leftover, "bytes behind the queue's end that are no unit"),
         Wrong::File => (FindingKind::QueueFile, "the queue's file cannot be used"),
     };

@@ -4,6 +4,7 @@
 
 mod answers;
 mod lookups;
+mod mended;
 mod ours;
 mod theirs;
 mod turns;

@@ -232,3 +232,27 @@ fn of_a_doubled_segment_one_is_taken_and_two_that_differ_are_told() {
     disk.write(&twin, &bytes);
     assert_eq!(open(&disk).unwrap_err().kind(), ErrorKind::Corrupt);
 }
+
+#[test]
+fn over_damage_pushes_go_on_and_nothing_is_left_unread() {
+    let disk = small_queue(true);
+    let paths = segments(&disk);
+    disk.flip(&paths[1], 2000, 0xFF).unwrap();
+    let queue = open(&disk).unwrap();
+    let reader = queue.reader("reader").unwrap();
+    queue.push(&payload(RECORDS)).unwrap();
+    let mut taken = Vec::new();
+    while taken.last() != Some(&RECORDS) {
+        match reader.pop(NOW) {
+            Ok(record) => taken.push(record.expect("one more").number),
+            Err(error) => {
+                assert_eq!(error.kind(), ErrorKind::Corrupt);
+                assert!(reader.skip_damaged().unwrap().is_some());
+            }
+        }
+    }
+    assert_eq!(taken.len() as u64, RECORDS, "one is lost");
+    reader.commit(queue.stat().end).unwrap();
+    let stat = queue.stat().readers.into_iter().find(|reader| reader.name == "reader").unwrap();
+    assert_eq!((stat.records, stat.unread_bytes), (0, 0));
+}

@@ -118,6 +118,27 @@ fn a_limit_on_file_size_is_full_and_no_signal() {
 }
 
 #[test]
+fn descriptors_are_not_needed_for_each_segment_and_queue() {
+    let place = Place::new();
+    let lines: String = (0..3000).map(|n| format!("line {n} of many\n")).collect();
+    let line = "append --topic web --lines --queues 200 --segment-size 4KiB --json --no-acks";
+    assert_eq!(place.run_with(line, lines.as_bytes()).object()["appended"], 3000);
+    assert!(fs::read_dir(place.path("store/commitlog")).unwrap().count() > 64);
+    let few = |line: &str| {
+        let binary = env!("CARGO_BIN_EXE_spanlog");
+        let mut words = vec!["-c", "ulimit -n 40; exec \"$@\"", "sh", binary];
+        let line = place.words(line);
+        words.extend(line.iter().map(String::as_str));
+        let output = Command::new("sh").args(words).output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).unwrap()
+    };
+    assert_eq!(few("read --topic web --verify --summary --json")["messages"], 3000);
+    few("append --topic web --durable --json one-more");
+    assert_eq!(few("read --topic web --verify --summary --json")["messages"], 3001);
+}
+
+#[test]
 fn a_directory_that_is_missing_is_offline() {
     let place = Place::filled(2000);
     fs::rename(place.path("b"), place.path("elsewhere")).unwrap();

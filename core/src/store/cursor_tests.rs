@@ -9,7 +9,7 @@ use crate::base::units::QueueOffset;
 use crate::cursor::Hold;
 use crate::disk::{Clock, Disk, ManualClock, MemDisk, OsClock};
 use crate::error::{ErrorKind, Result};
-use crate::options::Options;
+use crate::options::{OnDamage, Options};
 use crate::record::Message;
 
 const NOW_MS: i64 = 1_700_000_000_000;
@@ -530,6 +530,50 @@ fn a_damaged_file_costs_one_cursor_until_it_is_reset() {
     assert_eq!(error.kind(), ErrorKind::Corrupt);
     world.store.reset_cursor("orders", "billing", Seek::Start).unwrap();
     assert_eq!(poll(&world.cursor(quick()), 9).len(), 3);
+}
+
+/// One damaged message stopped its queue's consumers for good unless they knew where to seek: it is
+/// told at every poll, the other queues go on, and behind it a seek or the option does.
+#[test]
+fn a_damaged_message_is_told_each_time_and_can_be_passed() {
+    let world = World::new();
+    world.append(0, 5);
+    world.append(1, 2);
+    let limits = ReadLimits { max_messages: 1, max_bytes: 1 << 20 };
+    let batch = world.store.read("orders", 0, QueueOffset::new(2), limits).unwrap();
+    let place = batch.get(0).unwrap().position().get();
+    drop(batch);
+    let World { disk, clock, store } = world;
+    store.close().unwrap();
+    drop(store);
+    let path = std::path::Path::new("/store/commitlog/00000000000000000000");
+    let mut bytes = disk.read(path).unwrap().unwrap();
+    // Neither its length nor its position is right any more.
+    let begin = usize::try_from(place).unwrap();
+    bytes[begin..begin + 36].fill(0x5A);
+    disk.write(path, &bytes);
+    let world = World { store: open(&disk, &clock), disk, clock };
+    let cursor = world.cursor(quick());
+    assert_eq!(poll(&cursor, 9), [(0, 0, 1), (0, 1, 1), (1, 0, 1), (1, 1, 1)]);
+    for _ in 0..3 {
+        let error = cursor.poll(ReadLimits::default(), Duration::ZERO).unwrap_err();
+        assert_eq!(
+            (error.kind(), error.path(), error.offset()),
+            (ErrorKind::Corrupt, Some(path), Some(place))
+        );
+    }
+    cursor.seek(Seek::Offset { queue: 0, offset: QueueOffset::new(3) }).unwrap();
+    assert_eq!(poll(&cursor, 9), [(0, 3, 1), (0, 4, 1)]);
+    drop(cursor);
+    let World { disk, clock, store } = world;
+    store.close().unwrap();
+    drop(store);
+    let shared = (Arc::clone(&disk) as Arc<dyn Disk>, Arc::clone(&clock) as Arc<dyn Clock>);
+    let skipping = options().on_damage(OnDamage::Skip);
+    let store = Store::open_on(shared.0, shared.1, "/store", skipping).unwrap();
+    let cursor = store.cursor("audit", "orders", quick()).unwrap();
+    let found: Vec<_> = poll(&cursor, 9).into_iter().filter(|row| row.0 == 0).collect();
+    assert_eq!(found, [(0, 0, 1), (0, 1, 1), (0, 3, 1), (0, 4, 1)]);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use crate::failure::{Failure, Outcome};
 use crate::interrupt::Interrupt;
 use crate::lines::{Event, Lines};
 use crate::opening::StoreArgs;
-use crate::output::Output;
+use crate::output::{Output, counted};
 use crate::progress::{self, Unit};
 
 use draft::{Appender, Draft};
@@ -168,11 +168,16 @@ impl Appender<'_> {
         bar.finish_and_clear();
         let done = self.tally.messages;
         outcome.map_err(|failure| match failure.cause {
-            crate::failure::Cause::Store(_) => failure.during(format!("after {done} messages")),
+            crate::failure::Cause::Store(_) => {
+                failure.during(format!("after {}", counted(done, "message")))
+            }
             _ => failure,
         })?;
         if interrupt.is_asked() {
-            return Err(Failure::interrupted(format!("stopped after {done} messages, all kept")));
+            return Err(Failure::interrupted(format!(
+                "stopped after {}, kept",
+                counted(done, "message")
+            )));
         }
         self.summary()
     }

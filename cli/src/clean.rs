@@ -15,7 +15,7 @@ use spanlog::{Position, Store, Task};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::Interrupt;
 use crate::opening::{StoreArgs, Target};
-use crate::output::Output;
+use crate::output::{Output, counted};
 use crate::progress::{self, Unit};
 use crate::report;
 use crate::table::{Cell, Table};
@@ -88,7 +88,10 @@ fn clean(mut target: Target, output: &Output) -> Outcome<Round> {
     let round = outcome?;
     closed?;
     if interrupt.is_asked() && round.dropped < round.plan.drop {
-        return Err(Failure::interrupted(format!("stopped after {} segments", round.dropped)));
+        return Err(Failure::interrupted(format!(
+            "stopped after {}",
+            counted(round.dropped as u64, "segment")
+        )));
     }
     Ok(round)
 }
@@ -141,10 +144,11 @@ impl Round {
 
     fn print(&self, is_dry: bool, output: &mut Output) -> Outcome<()> {
         self.table().write(output)?;
-        let (count, bytes, start) = (self.dropped, HumanBytes(self.bytes()), self.start);
+        let (bytes, start) = (HumanBytes(self.bytes()), self.start);
+        let gone = counted(self.dropped as u64, "segment");
         let verb = if is_dry { "would go" } else { "went" };
         let then = if is_dry { "would start" } else { "starts" };
-        output.line(format_args!("\n{count} segments {verb} ({bytes}); the log {then} at {start}"))
+        output.line(format_args!("\n{gone} {verb} ({bytes}); the log {then} at {start}"))
     }
 
     fn table(&self) -> Table {

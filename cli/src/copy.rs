@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap::builder::{OsStringValueParser, TypedValueParser};
-use indicatif::{HumanBytes, HumanCount};
+use indicatif::HumanBytes;
 use serde_json::json;
 use spanlog::{Options, Store, StoreCopy, Verification, quantity};
 
@@ -12,7 +12,7 @@ use crate::directory::DirectoryArg;
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::Interrupt;
 use crate::opening::StoreArgs;
-use crate::output::Output;
+use crate::output::{Output, counted};
 use crate::progress::{self, Unit};
 use crate::report;
 use crate::verify::drive;
@@ -70,8 +70,8 @@ pub fn run(args: &CopyArgs, output: &mut Output) -> Outcome<()> {
             "sound": is_sound,
         }))?,
         false => output.line(format_args!(
-            "copied {} records, {}; the copy is {}",
-            HumanCount(records),
+            "copied {}, {}; the copy is {}",
+            counted(records, "record"),
             HumanBytes(bytes),
             if is_sound { "sound" } else { "NOT SOUND" }
         ))?,

@@ -11,7 +11,7 @@ use spanlog::{CursorQueue, CursorReport, Hold, Lag, QueueOffset, Seek, Store};
 
 use crate::failure::{Failure, Outcome};
 use crate::opening::StoreArgs;
-use crate::output::Output;
+use crate::output::{Output, counted};
 use crate::table::{Cell, Table};
 
 const AFTER_HELP: &str = "\
@@ -206,7 +206,7 @@ impl Import {
         closed?;
         match output.is_json() {
             true => output.object(&json!({ "cursors": count })),
-            false => output.line(format_args!("imported {count} cursors")),
+            false => output.line(format_args!("imported {}", counted(count as u64, "cursor"))),
         }
     }
 }

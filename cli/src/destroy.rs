@@ -10,7 +10,7 @@ use spanlog::{Inspection, Options, Store};
 
 use crate::failure::{Failure, Outcome};
 use crate::opening::StoreArgs;
-use crate::output::Output;
+use crate::output::{Output, counted};
 use crate::report;
 
 const AFTER_HELP: &str = "\
@@ -53,7 +53,7 @@ pub fn run(args: &DestroyArgs, output: &mut Output) -> Outcome<()> {
         return output.object(&json!({"destroyed": root, "segments": segments, "bytes": bytes}));
     }
     let (root, bytes) = (target.root.display(), HumanBytes(bytes));
-    output.line(format_args!("destroyed {root}: {segments} segments, {bytes}"))
+    output.line(format_args!("destroyed {root}: {}, {bytes}", counted(segments as u64, "segment")))
 }
 
 /// What there is, for the question; a store too damaged to open is destroyed all the same.
@@ -75,7 +75,7 @@ fn confirm(root: &Path, known: Option<&Inspection>) -> Outcome<()> {
     let failed = |error: io::Error| Failure::other("ask", &error);
     let what = known.map_or("a store that cannot be opened".into(), |known| {
         let (segments, bytes) = extent(known);
-        format!("{segments} segments, {}", HumanBytes(bytes))
+        format!("{}, {}", counted(segments as u64, "segment"), HumanBytes(bytes))
     });
     let directories = known.iter().flat_map(|known| &known.directories);
     let paths: Vec<_> = directories.map(|row| format!("  {}\n", row.path.display())).collect();

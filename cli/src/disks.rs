@@ -9,7 +9,7 @@ use spanlog::{DirectoryReport, Store, quantity};
 use crate::failure::Outcome;
 use crate::inspect::alarm;
 use crate::opening::StoreArgs;
-use crate::output::Output;
+use crate::output::{Output, counted};
 use crate::report;
 use crate::table::Table;
 
@@ -81,11 +81,13 @@ fn next_text(store: &Store, plan: &CleanPlan, output: &mut Output) -> Outcome<()
     let of = plan.fates.len();
     match plan.start() {
         Some(start) => output.line(format_args!(
-            "next       {} of {of} segments go ({}), the log then starts at {start}",
-            plan.drop,
+            "next       {} of {} ({}), the log then starts at {start}",
+            if plan.drop == 1 { "1 goes".to_owned() } else { format!("{} go", plan.drop) },
+            counted(of as u64, "segment"),
             HumanBytes(bytes_of(plan))
         ))?,
-        None => output.line(format_args!("next       none of {of} segments goes"))?,
+        None => output
+            .line(format_args!("next       none of {} goes", counted(of as u64, "segment")))?,
     }
     let first_kept = plan.fates.get(plan.drop).filter(|_| of > 0);
     if let Some(fate) = first_kept {

@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use clap::Args;
-use indicatif::HumanCount;
 use serde::{Deserialize, Serialize};
 use spanlog::record::property;
 use spanlog::{MessageView, QueueReport, TagFilter};
@@ -16,7 +15,7 @@ use spanlog::{MessageView, QueueReport, TagFilter};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::Interrupt;
 use crate::opening::StoreArgs;
-use crate::output::Output;
+use crate::output::{Output, counted};
 use crate::progress::{self, Unit};
 use crate::read::merge::{Begin, Merge, Step};
 
@@ -152,7 +151,10 @@ pub fn run(args: &ExportArgs, output: &mut Output) -> Outcome<()> {
     let mut count = 0_u64;
     loop {
         if interrupt.is_asked() {
-            return Err(Failure::interrupted(format!("stopped after {count} messages")));
+            return Err(Failure::interrupted(format!(
+                "stopped after {}",
+                counted(count, "message")
+            )));
         }
         match merge.next(|view| sink.write(&Line::new(view), output))? {
             Step::Message(written) => written?,
@@ -197,8 +199,8 @@ impl Sink {
         match output.is_json() {
             true => output.object(&serde_json::json!({"messages": count})),
             false => output.line(format_args!(
-                "exported {} messages to {}",
-                HumanCount(count),
+                "exported {} to {}",
+                counted(count, "message"),
                 path.display()
             )),
         }

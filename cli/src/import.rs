@@ -6,7 +6,6 @@ use std::path::PathBuf;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use clap::Args;
-use indicatif::HumanCount;
 use serde_json::json;
 use spanlog::{Message, Store};
 
@@ -15,7 +14,7 @@ use crate::failure::{Failure, Outcome};
 use crate::interrupt::Interrupt;
 use crate::lines::{Event, Lines};
 use crate::opening::StoreArgs;
-use crate::output::Output;
+use crate::output::{Output, counted};
 use crate::progress::{self, Unit};
 
 const AFTER_HELP: &str = "\
@@ -58,10 +57,10 @@ pub fn run(args: &ImportArgs, output: &mut Output) -> Outcome<()> {
     });
     bar.finish_and_clear();
     store.close()?;
-    outcome.map_err(|failure| failure.during(format!("after {count} messages")))?;
+    outcome.map_err(|failure| failure.during(format!("after {}", counted(count, "message"))))?;
     match output.is_json() {
         true => output.object(&json!({"messages": count})),
-        false => output.line(format_args!("imported {} messages", HumanCount(count))),
+        false => output.line(format_args!("imported {}", counted(count, "message"))),
     }
 }
 

@@ -19,7 +19,7 @@ use spanlog::{CleanPlan, CursorReport, Inspection, ReadLimits, SegmentReport, St
 
 use crate::failure::{Failure, Outcome};
 use crate::opening::StoreArgs;
-use crate::output::Output;
+use crate::output::{Output, counted};
 use crate::report;
 
 const AFTER_HELP: &str = "\
@@ -99,7 +99,11 @@ pub fn run(args: &MapArgs, output: &mut Output) -> Outcome<()> {
             "segments": segments,
             "bytes": page.len(),
         })),
-        false => output.line(format_args!("{segments} segments drawn in {}", path.display())),
+        false => output.line(format_args!(
+            "{} drawn in {}",
+            counted(segments as u64, "segment"),
+            path.display()
+        )),
     }
 }
 
@@ -149,7 +153,8 @@ const MOST_QUEUES: usize = 16;
 
 fn lag_text(cursor: &CursorReport) -> String {
     let lag = cursor.lag();
-    let mut text = format!("{} messages behind, {}", lag.messages, BinaryBytes(lag.bytes));
+    let mut text =
+        format!("{} behind, {}", counted(lag.messages, "message"), BinaryBytes(lag.bytes));
     if let Some(age) = lag.age_ms {
         let _ = write!(text, ", the oldest {} s old", age / 1000);
     }
@@ -158,7 +163,11 @@ fn lag_text(cursor: &CursorReport) -> String {
         let _ = write!(text, "\nqueue {}: at {at} of {end}", queue.queue);
     }
     if cursor.queues.len() > MOST_QUEUES {
-        let _ = write!(text, "\nand {} queues more", cursor.queues.len() - MOST_QUEUES);
+        let _ = write!(
+            text,
+            "\nand {} more",
+            counted((cursor.queues.len() - MOST_QUEUES) as u64, "queue")
+        );
     }
     text
 }

@@ -5,11 +5,17 @@ use std::io::{self, BufWriter, IsTerminal, Stdout, Write};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::Style;
-use indicatif::ProgressBar;
+use indicatif::{HumanCount, ProgressBar};
 use serde::Serialize;
 
 use crate::failure::{Failure, Outcome};
 use crate::progress;
+
+/// So many of something, with the noun in its number.
+pub fn counted(count: u64, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{ending}", HumanCount(count))
+}
 
 /// Where a command's answer goes. Buffered: what must be seen at once needs
 /// [`Output::flush`].
@@ -77,5 +83,19 @@ impl Output {
     /// A spinner for work of unknown length, or nothing visible.
     pub fn spinner(&self, text: &str) -> ProgressBar {
         progress::spinner(self.shows_progress(), text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::counted;
+
+    #[test]
+    fn one_is_no_plural() {
+        let said = [0, 1, 2, 1_000_000].map(|count| counted(count, "whole record"));
+        assert_eq!(
+            said,
+            ["0 whole records", "1 whole record", "2 whole records", "1,000,000 whole records"]
+        );
     }
 }

@@ -5,7 +5,7 @@ pub mod merge;
 use std::time::{Duration, Instant};
 
 use clap::{Args, value_parser};
-use indicatif::{HumanBytes, HumanCount};
+use indicatif::HumanBytes;
 use serde_json::json;
 use spanlog::{ErrorKind, MessageView, PropertyFilter, QueueReport, Store, TagFilter, Watched};
 
@@ -13,7 +13,7 @@ use crate::failure::{Failure, Outcome};
 use crate::interrupt::Interrupt;
 use crate::message::{MessageLine, text_line, time_ms};
 use crate::opening::StoreArgs;
-use crate::output::Output;
+use crate::output::{Output, counted};
 use crate::progress::{self, Unit};
 
 pub use merge::Begin;
@@ -152,7 +152,8 @@ impl Reading<'_> {
         match tally.first {
             Some(first) => {
                 let count = tally.damaged + tally.offline;
-                Err(first.during(format!("{count} messages cannot be read, the first")))
+                Err(first
+                    .during(format!("{} cannot be read, the first", counted(count, "message"))))
             }
             None if interrupt.is_asked() => Err(Failure::interrupted("stopped")),
             None => Ok(()),
@@ -269,15 +270,15 @@ impl Tally {
                 "elapsed_ms": u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX),
             }));
         }
-        let (messages, bytes) = (HumanCount(self.messages), HumanBytes(self.body_bytes));
+        let (messages, bytes) = (counted(self.messages, "message"), HumanBytes(self.body_bytes));
+        let queues = counted(queues as u64, "queue");
         let seconds = elapsed.as_secs_f64();
         let checked = match (is_verified, self.damaged + self.offline) {
             (false, _) => String::new(),
             (true, 0) => "; every checksum is right".into(),
-            (true, count) => format!("; {count} messages CANNOT be read"),
+            (true, count) => format!("; {} CANNOT be read", counted(count, "message")),
         };
-        output.line(format_args!(
-            "read {messages} messages of {queues} queues, {bytes}, in {seconds:.2} s{checked}"
-        ))
+        output
+            .line(format_args!("read {messages} of {queues}, {bytes}, in {seconds:.2} s{checked}"))
     }
 }

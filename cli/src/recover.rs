@@ -1,13 +1,12 @@
 //! `spanlog recover`: opens a store, and tells what that found and did.
 
 use clap::Args;
-use indicatif::HumanCount;
 use serde_json::json;
 use spanlog::{Damaged, Recovery, Store};
 
 use crate::failure::Outcome;
 use crate::opening::StoreArgs;
-use crate::output::Output;
+use crate::output::{Output, counted};
 use crate::report;
 
 const AFTER_HELP: &str = "\
@@ -79,8 +78,8 @@ fn print(store: &Store, found: &Recovery, changes: bool, output: &mut Output) ->
 fn lines(found: &Recovery, changes: bool) -> Vec<(&'static str, String)> {
     let closed = if found.was_clean { "was closed cleanly" } else { "was not closed cleanly" };
     let read = format!(
-        "{} records from position {} to {}",
-        HumanCount(found.records),
+        "{} from position {} to {}",
+        counted(found.records, "record"),
         found.scanned_from,
         found.end
     );
@@ -93,8 +92,8 @@ fn lines(found: &Recovery, changes: bool) -> Vec<(&'static str, String)> {
         ("tail", format!("{verb}: {}", damaged(torn)))
     }));
     lines.extend(found.salvaged.as_ref().map(|saved| {
-        let count = HumanCount(saved.records);
-        ("saved", format!("{count} whole records in {}", saved.path.display()))
+        let count = counted(saved.records, "whole record");
+        ("saved", format!("{count} in {}", saved.path.display()))
     }));
     lines.extend(found.skipped.iter().map(|skipped| ("skipped", damaged(skipped))));
     let offline = found.offline.iter();

@@ -5,14 +5,14 @@ use std::time::Instant;
 
 use anstyle::{AnsiColor, Style};
 use clap::Args;
-use indicatif::{HumanBytes, HumanCount, ProgressBar};
+use indicatif::{HumanBytes, ProgressBar};
 use serde_json::json;
 use spanlog::{Error, ErrorKind, Finding, FindingKind, Part, Progress, Verification};
 
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::Interrupt;
 use crate::opening::StoreArgs;
-use crate::output::Output;
+use crate::output::{Output, counted};
 use crate::progress::{self, Unit};
 use crate::report;
 
@@ -168,15 +168,15 @@ fn print_sum(verification: &Verification, began: Instant, output: &mut Output) -
         }));
     }
     if verification.more_findings() > 0 {
-        let more = HumanCount(verification.more_findings());
-        output.line(format_args!("... and {more} more findings"))?;
+        let more = counted(verification.more_findings(), "more finding");
+        output.line(format_args!("... and {more}"))?;
     }
     let verdict = match (verification.is_sound(), count) {
         (true, 0) => "everything is sound".to_owned(),
         (true, _) => "sound".to_owned(),
-        (false, _) => format!("DAMAGED: {} findings", HumanCount(count)),
+        (false, _) => format!("DAMAGED: {}", counted(count, "finding")),
     };
-    let (records, bytes) = (HumanCount(verification.records()), HumanBytes(bytes));
+    let (records, bytes) = (counted(verification.records(), "record"), HumanBytes(bytes));
     let seconds = elapsed.as_secs_f64();
-    output.line(format_args!("{verdict}; read {records} records, {bytes}, in {seconds:.2} s"))
+    output.line(format_args!("{verdict}; read {records}, {bytes}, in {seconds:.2} s"))
 }

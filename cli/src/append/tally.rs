@@ -6,6 +6,8 @@ use indicatif::{HumanBytes, HumanCount};
 use serde_json::{Value, json};
 use spanlog::{Position, Receipt};
 
+use crate::output::counted;
+
 /// Messages, bytes and positions so far.
 #[derive(Debug)]
 pub struct Tally {
@@ -45,10 +47,9 @@ impl Tally {
     /// For people.
     pub fn to_text(&self) -> String {
         let seconds = self.began.elapsed().as_secs_f64().max(1e-6);
-        let (messages, bytes) = (HumanCount(self.messages), HumanBytes(self.body_bytes));
+        let (messages, bytes) = (counted(self.messages, "message"), HumanBytes(self.body_bytes));
         let per_second = HumanCount((self.messages as f64 / seconds) as u64);
-        let mut text =
-            format!("appended {messages} messages, {bytes}, in {seconds:.2} s ({per_second}/s)");
+        let mut text = format!("appended {messages}, {bytes}, in {seconds:.2} s ({per_second}/s)");
         if let (Some(start), Some(end)) = (self.start, self.end) {
             text += &format!(", positions {start} to {end}");
         }

@@ -9,6 +9,7 @@ use spanlog::{DirectoryReport, SegmentReport};
 use super::Picture;
 use super::page::escape;
 use crate::message::time_text;
+use crate::output::counted;
 
 /// Width of a directory's drawing.
 const WIDTH: usize = 300;
@@ -75,9 +76,9 @@ fn shelf(
     let _ = writeln!(
         out,
         "<article class=\"{class}\"><h3 title=\"{path}\"><bdi>{path}</bdi></h3>\
-         <p>{}, {takes}; {} segments, {}</p>",
+         <p>{}, {takes}; {}, {}</p>",
         directory.role,
-        HumanCount(segments.len() as u64),
+        counted(segments.len() as u64, "segment"),
         BinaryBytes(directory.segment_bytes)
     );
     if let Some(why) = &directory.offline {

@@ -11,7 +11,7 @@ use spanlog::{OsDisk, Queue, SatelliteQueue};
 use super::{QueueArgs, closing};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::Interrupt;
-use crate::output::Output;
+use crate::output::{Output, counted};
 
 /// Records that are pushed together.
 const BATCH: usize = 64;
@@ -46,7 +46,7 @@ pub fn run(args: &ImportArgs, output: &mut Output) -> Outcome<()> {
             }));
         }
         let bytes = HumanBytes(bytes);
-        output.line(format_args!("imported {records} records, {bytes} of payload"))?;
+        output.line(format_args!("imported {}, {bytes} of payload", counted(records, "record")))?;
         output.line(format_args!(
             "behind the watermark: {taken} bytes parse and were taken, {left} do not and were left"
         ))
@@ -76,7 +76,10 @@ fn import(
             return Ok((records, bytes));
         }
         if interrupt.is_asked() {
-            return Err(Failure::interrupted(format!("stopped after {records} records, all kept")));
+            return Err(Failure::interrupted(format!(
+                "stopped after {}, kept",
+                counted(records, "record")
+            )));
         }
     }
 }

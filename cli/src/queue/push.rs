@@ -12,7 +12,7 @@ use super::{QueueArgs, closing};
 use crate::failure::{Failure, Outcome};
 use crate::interrupt::Interrupt;
 use crate::lines::{Event, Lines};
-use crate::output::Output;
+use crate::output::{Output, counted};
 
 /// What to push.
 #[derive(Args, Debug)]
@@ -77,7 +77,7 @@ impl Pusher<'_> {
             return Ok(());
         }
         let end = self.queue.push_many(&self.waiting).map_err(|error| {
-            Failure::from(error).during(format!("after {} records", self.pushed))
+            Failure::from(error).during(format!("after {}", counted(self.pushed, "record")))
         })?;
         self.pushed += self.waiting.len() as u64;
         self.waiting.clear();
@@ -99,7 +99,7 @@ impl Pusher<'_> {
             }
         }
         self.push()?;
-        Err(Failure::interrupted(format!("stopped after {} records, all kept", self.pushed)))
+        Err(Failure::interrupted(format!("stopped after {}, kept", counted(self.pushed, "record"))))
     }
 
     fn finish(&mut self) -> Outcome<()> {
@@ -111,9 +111,9 @@ impl Pusher<'_> {
         let end = self.end.map(Position::get);
         match (self.output.is_json(), end) {
             (true, _) => self.output.object(&json!({"pushed": self.pushed, "end": end})),
-            (false, Some(end)) => {
-                self.output.line(format_args!("pushed {} records, up to {end}", self.pushed))
-            }
+            (false, Some(end)) => self
+                .output
+                .line(format_args!("pushed {}, up to {end}", counted(self.pushed, "record"))),
             (false, None) => self.output.line("pushed nothing"),
         }
     }

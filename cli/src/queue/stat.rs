@@ -7,7 +7,7 @@ use spanlog::{Error, ErrorKind, QueueStat, QueueVerification, ReaderStat};
 
 use super::{QueueArgs, closing};
 use crate::failure::Outcome;
-use crate::output::Output;
+use crate::output::{Output, counted};
 use crate::report;
 use crate::table::{Cell, Table};
 
@@ -76,7 +76,10 @@ fn text(stat: &QueueStat, output: &mut Output) -> Outcome<()> {
     ))?;
     output.line(format_args!("segments  {} of {segment}: {files} on disk", stat.segments))?;
     if stat.dropped > 0 {
-        output.line(format_args!("dropped   {} records while it was full", stat.dropped))?;
+        output.line(format_args!(
+            "dropped   {} while it was full",
+            counted(stat.dropped, "record")
+        ))?;
     }
     let mut table = Table::new(&["reader", ">committed", ">reading", ">records", ">unread"]);
     for row in &stat.readers {
@@ -119,12 +122,18 @@ fn tell(found: &QueueVerification, output: &mut Output) -> Outcome<()> {
         true => output.object(&json!({"records": found.records, "payload_bytes": bytes}))?,
         false => {
             let bytes = HumanBytes(bytes);
-            output.line(format_args!("{} whole records, {bytes} of payload", found.records))?;
+            output.line(format_args!(
+                "{}, {bytes} of payload",
+                counted(found.records, "whole record")
+            ))?;
         }
     }
     let Some(first) = found.damaged.first() else { return Ok(()) };
     output.flush()?;
-    let text = format!("{} ranges of the queue are damaged", found.damaged.len());
+    let text = match found.damaged.len() {
+        1 => "a range of the queue is damaged".to_owned(),
+        count => format!("{count} ranges of the queue are damaged"),
+    };
     let error = Error::new(ErrorKind::Corrupt, text).at(&first.path);
     Err(error.with_range(first.range.clone()).into())
 }

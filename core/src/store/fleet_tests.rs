@@ -106,3 +106,22 @@ fn a_told_usage_stands_for_the_file_systems() {
     let unknown = store.set_usage("/d7", None).unwrap_err();
     assert_eq!(unknown.kind(), ErrorKind::Invalid);
 }
+
+/// A disk that filled up between two looks at the disks refused appends, although another one that
+/// had been too full before could take them by then.
+#[test]
+fn a_disk_that_turns_out_full_makes_the_store_look_again() {
+    let disk = Arc::new(MemDisk::new());
+    disk.set_capacity(Path::new("/d0"), 40 << 10);
+    disk.set_capacity(Path::new("/d1"), 400 << 10);
+    disk.write(Path::new("/d1/others"), &[1; 380 << 10]);
+    let store = open(&disk, options(Role::ReadWrite)).unwrap();
+    let takes = |at: usize| store.disks().unwrap()[at].takes_segments;
+    assert!(takes(0) && !takes(1));
+    disk.remove(Path::new("/d1/others")).unwrap();
+    for _ in 0..40 {
+        assert_eq!(append(&store), None);
+    }
+    let segments = store.segments();
+    assert!(segments.iter().any(|segment| segment.path.starts_with("/d1")), "{segments:?}");
+}

@@ -13,12 +13,13 @@ use crate::cursor::Register;
 use crate::derived::{KeyIndex, Queues};
 use crate::directory::OWN_DIR;
 use crate::disk::{Clock, Disk};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 use crate::log::{Log, NextSegment, Poison};
 use crate::options::Options;
 use crate::segment::{Budget, Segment, Supply};
 use crate::tasks::clean::Dropped;
 use crate::tasks::index::Indexing;
+use crate::tasks::probe::ProbeStep;
 use crate::tasks::threads::{Bell, Host};
 use crate::tasks::{CATALOGUE, Disks, Fresh, IndexStep, Reserve, Wish};
 
@@ -282,7 +283,14 @@ impl Engine {
 
 impl NextSegment for Engine {
     fn next_segment(&self, base: Position) -> Result<Arc<Segment>> {
-        let segment = self.supply.next(base)?;
+        let segment = self.supply.next(base).or_else(|error| match error.kind() {
+            // Disks fill between two looks: others may take it by now.
+            ErrorKind::Full => {
+                ProbeStep::probe(self);
+                self.supply.next(base)
+            }
+            _ => Err(error),
+        })?;
         self.prepare_bell.ring_loudly();
         Ok(segment)
     }

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-/// Hazard 26: units are part of a retention.
+/// Units are part of a retention.
 #[test]
 fn retention_parsing() {
     let rows = [
@@ -32,7 +32,7 @@ fn retention_parsing() {
     }
 }
 
-/// Hazard 28: 50MB is not 48MB.
+/// 50MB is not 48MB.
 #[test]
 fn size_and_ratio_parsing_roundtrip() {
     let sizes = [
@@ -69,7 +69,7 @@ fn size_and_ratio_parsing_roundtrip() {
     }
 }
 
-/// Hazard 2: a list becomes paths once, and none of them is empty.
+/// A list becomes paths once, and none of them is empty.
 #[test]
 fn path_list_parsing() {
     let rows: [(&str, &[&str]); 5] = [

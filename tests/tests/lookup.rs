@@ -137,7 +137,7 @@ fn messages_are_found_by_everything_they_have() {
     check(&store, 0..400);
 }
 
-/// Hazard 84: RocketMQ throws the last index file away after a crash and comes back with a part of
+/// RocketMQ throws the last index file away after a crash and comes back with a part of
 /// its keys.
 #[test]
 fn keys_survive_kill() {
@@ -165,7 +165,7 @@ fn keys_survive_kill() {
     }
 }
 
-/// Hazard 85: what a close said is there, also when power is lost right behind it.
+/// What a close said is there, also when power is lost right behind it.
 #[test]
 fn close_then_power_loss_index() {
     let machine = Machine::new();
@@ -178,7 +178,7 @@ fn close_then_power_loss_index() {
     check(&store, 0..200);
 }
 
-/// Hazards 53 and 72: an index that is gone, wholly or in part, is derived again, to the same
+/// An index that is gone, wholly or in part, is derived again, to the same
 /// answers; until that is done the log is read.
 #[test]
 fn rebuild_equals_original() {
@@ -226,7 +226,7 @@ fn what_was_known_of_lost_files_is_forgotten() {
     check(&next.open(), 0..100);
 }
 
-/// Hazard 54: an index of an earlier time is told by what it says of itself.
+/// An index of an earlier time is told by what it says of itself.
 #[test]
 fn stale_index_is_detected() {
     let machine = Machine::new();
@@ -284,7 +284,7 @@ fn other_sizes_build_the_index_anew() {
     check(&machine.open(), 0..120);
 }
 
-/// Hazard 81: two topics and two keys of one hash; the limit counts messages that match.
+/// Two topics and two keys of one hash; the limit counts messages that match.
 #[test]
 fn key_hash_collision() {
     let machine = Machine::new();
@@ -308,7 +308,7 @@ fn key_hash_collision() {
     }
 }
 
-/// Hazard 82: never more than was asked for, over several files; none is no sensible number.
+/// Never more than was asked for, over several files; none is no sensible number.
 #[test]
 fn query_limit_respected() {
     let machine = Machine::new();
@@ -325,7 +325,7 @@ fn query_limit_respected() {
     assert_eq!(none.unwrap_err().kind(), ErrorKind::Invalid);
 }
 
-/// Hazards 78, 89 and 90: a range within one file, between files and around everything; store time
+/// A range within one file, between files and around everything; store time
 /// counts, whatever the producer's clock said.
 #[test]
 fn range_by_time_is_exact() {
@@ -473,7 +473,7 @@ fn ids_lead_to_one_message() {
 
 // By tag.
 
-/// Hazard 73: tags of one hash are told apart, and what is passed by is passed for good.
+/// Tags of one hash are told apart, and what is passed by is passed for good.
 #[test]
 fn filtered_read_advances() {
     let machine = Machine::new();
@@ -568,7 +568,7 @@ fn stored_at(machine: &Machine, times: &[i64]) -> Store {
     store
 }
 
-/// Hazards 76 and 77: repeated times, times between, before and behind, over a file's end.
+/// Repeated times, times between, before and behind, over a file's end.
 #[test]
 fn time_lookup_table() {
     let machine = Machine::new();
@@ -584,7 +584,7 @@ fn time_lookup_table() {
     assert_eq!(none, QueueOffset::ZERO);
 }
 
-/// Hazard 80: the clock steps back; the first at or after a time, and the last at or before it, are
+/// The clock steps back; the first at or after a time, and the last at or before it, are
 /// what they are called.
 #[test]
 fn clock_steps_back() {

@@ -175,7 +175,7 @@ fn nested_directories_are_refused() {
     append(&store, 0..10);
 }
 
-/// Hazard 29: opening allocates nothing while the last segment has room.
+/// Opening allocates nothing while the last segment has room.
 #[test]
 fn opening_needs_less_than_a_segment() {
     let dir = tempfile::tempdir().unwrap();

@@ -200,7 +200,7 @@ fn every_missing_file_is_found() {
     }
 }
 
-/// Hazard 142: one record, filler, a removed front, nothing at all, and a store being written.
+/// One record, filler, a removed front, nothing at all, and a store being written.
 #[test]
 fn healthy_stores_are_sound() {
     for messages in [0, 1, 2, MESSAGES, 500] {

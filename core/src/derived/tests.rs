@@ -112,7 +112,7 @@ fn kind<T>(outcome: Result<T>) -> Option<ErrorKind> {
 
 // Files.
 
-/// Hazard 65: a file that is full to its last byte is nothing special.
+/// A file that is full to its last byte is nothing special.
 #[test]
 fn queue_file_exact_fill() {
     for count in [FILE_UNITS - 1, FILE_UNITS, FILE_UNITS + 1, 2 * FILE_UNITS] {
@@ -173,7 +173,7 @@ fn an_absurd_offset_is_left_out() {
     assert_eq!(queue.bounds().max.get(), 8);
 }
 
-/// Hazard 67: applying again what was applied before changes nothing.
+/// Applying again what was applied before changes nothing.
 #[test]
 fn redispatch_is_idempotent() {
     let disk = Arc::new(MemDisk::new());
@@ -221,7 +221,7 @@ fn what_lies_behind_the_end_is_removed() {
     }
 }
 
-/// Hazard 63: a queue whose every message was cut off begins anew, and never has min above max.
+/// A queue whose every message was cut off begins anew, and never has min above max.
 #[test]
 fn cut_whole_queue_resets_bounds() {
     let disk = Arc::new(MemDisk::new());
@@ -238,7 +238,7 @@ fn cut_whole_queue_resets_bounds() {
 
 // Following the log's start.
 
-/// Hazard 62: files go, the last one stays, offsets stay, and a queue without messages is one
+/// Files go, the last one stays, offsets stay, and a queue without messages is one
 /// with min = max.
 #[test]
 fn min_offset_after_log_removed() {

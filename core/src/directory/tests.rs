@@ -74,7 +74,7 @@ fn a_new_store_has_what_is_named() {
     check(look(disk.as_ref(), &["/file"], None), &["invalid /file"]);
 }
 
-/// Hazard 9: neither order nor spelling matters, and by the root alone all are found.
+/// Neither order nor spelling matters, and by the root alone all are found.
 #[test]
 fn reopen_with_changed_path_set() {
     let registry = registry(&["/a", "/b"]);
@@ -305,7 +305,6 @@ fn inventory(files: &[Row]) -> Told {
     Ok(taken.segments.iter().map(|found| (found.directory, found.base.get())).collect())
 }
 
-/// Hazard 37.
 #[test]
 fn zero_length_segments_table() {
     let rows: [(&[Row], Told); 6] = [
@@ -321,7 +320,7 @@ fn zero_length_segments_table() {
     }
 }
 
-/// Hazard 1: RocketMQ stops at the empty one of two twins and deletes all that follows.
+/// RocketMQ stops at the empty one of two twins and deletes all that follows.
 #[test]
 fn open_with_duplicate_base_offset() {
     let later = (0, LEN, Record(1));
@@ -357,7 +356,6 @@ fn a_twin_is_set_aside_whole() {
     }
 }
 
-/// Hazard 8.
 #[test]
 fn foreign_files_are_ignored_and_kept() {
     let names = [

@@ -147,7 +147,7 @@ fn kind<T>(outcome: Result<T>) -> Option<ErrorKind> {
 
 // Against the end of a segment.
 
-/// Hazard 97: whatever is left behind a record, it reads back and recovery finds it.
+/// Whatever is left behind a record, it reads back and recovery finds it.
 #[test]
 fn segment_end_every_remainder() {
     for path in [WritePath::Mapped, WritePath::Staged] {
@@ -219,7 +219,7 @@ fn a_roll_without_room_appends_nothing() {
     check(&world, &appended);
 }
 
-/// Hazard 101: threads that append at once, to an empty log and at every roll, share one file
+/// Threads that append at once, to an empty log and at every roll, share one file
 /// for each base and get positions that follow each other.
 #[test]
 fn first_append_race_and_roll_race() {
@@ -264,7 +264,7 @@ fn what_is_flushed_survives_a_crash_over_rolls() {
     }
 }
 
-/// Hazard 120: what an append is acknowledged for when it is flushed is not read before.
+/// What an append is acknowledged for when it is flushed is not read before.
 #[test]
 fn staged_bytes_are_visible_once_flushed() {
     let world = World::new(WritePath::Staged);
@@ -280,7 +280,7 @@ fn staged_bytes_are_visible_once_flushed() {
     world.bytes(position, 900).unwrap();
 }
 
-/// Hazard 119: a flush that failed is never tried again, and nothing is promised after it.
+/// A flush that failed is never tried again, and nothing is promised after it.
 #[test]
 fn fsync_failure_is_reported() {
     for path in [WritePath::Mapped, WritePath::Staged] {
@@ -369,7 +369,7 @@ fn where_nothing_can_be_read_it_is_told_why() {
     ask(5 * LEN - 100).unwrap();
 }
 
-/// Hazard 102: a reader meets the position it asked for, or is told that it is gone.
+/// A reader meets the position it asked for, or is told that it is gone.
 #[test]
 fn reading_while_cleaning() {
     let world = World::new(WritePath::Mapped);

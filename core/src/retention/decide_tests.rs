@@ -98,7 +98,7 @@ fn expired_segments_leave_in_the_hour_under_pressure_or_on_request() {
     }
 }
 
-/// Hazard 27: each round of the hour drops what is expired by then, and no more.
+/// Each round of the hour drops what is expired by then, and no more.
 #[test]
 fn rounds_within_the_hour_are_idempotent() {
     let segments = aged(&[100, 80, 10, 1]);
@@ -123,7 +123,7 @@ fn age_is_reached_at_equality() {
     }
 }
 
-/// Hazard 26: zero means as soon as a segment is not the last any more.
+/// Zero means as soon as a segment is not the last any more.
 #[test]
 fn no_retention_keeps_the_last_alone() {
     let policy = Policy { retention_ms: 0, ..Policy::default() };
@@ -133,7 +133,7 @@ fn no_retention_keeps_the_last_alone() {
     assert_eq!(checked(&aged(&[1 << 20, 0]), &[disk(0, 10)], &forever, asked()).drop, 0);
 }
 
-/// Hazard 21: that nothing can leave is told from everything else, and every reason is given.
+/// That nothing can leave is told from everything else, and every reason is given.
 #[test]
 fn clean_result_is_typed() {
     let young = plan(&aged(&[60, 3, 1]), &[disk(0, 82)], at_five());
@@ -151,7 +151,7 @@ fn clean_result_is_typed() {
     assert_eq!(expired.fates[0].to_string(), "0: dropped: expired, 4.0 days old");
 }
 
-/// Hazard 20: fresh segments go only if the option says so, oldest first, and the last stays.
+/// Fresh segments go only if the option says so, oldest first, and the last stays.
 #[test]
 fn forced_clean_removes_only_oldest_full_segments() {
     let segments = aged(&[2, 1, 0]);
@@ -169,7 +169,7 @@ fn forced_clean_removes_only_oldest_full_segments() {
     }
 }
 
-/// Hazard 20: not even of a full disk.
+/// Not even of a full disk.
 #[test]
 fn single_segment_is_never_removed() {
     for percent in [10, 86, 100] {
@@ -268,14 +268,14 @@ fn a_full_root_expires_but_does_not_force() {
     assert_eq!(names(&plan), ["expired", "kept_young", "kept_last"]);
 }
 
-/// Hazard 22: a younger first segment keeps the older ones behind it.
+/// A younger first segment keeps the older ones behind it.
 #[test]
 fn retention_removes_prefix_only() {
     let plan = plan(&aged(&[1, 100, 100, 0]), &[disk(0, 80)], asked());
     assert_eq!(names(&plan), ["kept_young", "kept_behind", "kept_behind", "kept_last"]);
 }
 
-/// Hazard 23: the facts hold a store time and none of the file; this is all that counts.
+/// The facts hold a store time and none of the file; this is all that counts.
 #[test]
 fn retention_ignores_mtime() {
     let mut segments = aged(&[100, 0]);
@@ -284,7 +284,7 @@ fn retention_ignores_mtime() {
     assert_eq!(plan.fates[0].reason, Reason::Expired { age_ms: 100 * 3_600_000 });
 }
 
-/// Hazard 25: a reader does not keep a segment in the log, nor those behind it.
+/// A reader does not keep a segment in the log, nor those behind it.
 #[test]
 fn held_segment_does_not_block_cleaning() {
     let mut segments = aged(&[100, 90, 0]);

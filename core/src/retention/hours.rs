@@ -96,7 +96,7 @@ mod tests {
         text.parse::<DeleteHours>().unwrap().hours().collect()
     }
 
-    /// Hazard 27: what the time of day means.
+    /// What the time of day means.
     #[test]
     fn delete_when_table() {
         let rows: [(&str, &[u32], &str); 7] = [
@@ -116,7 +116,7 @@ mod tests {
         }
     }
 
-    /// Hazard 27: these throw inside RocketMQ's timer; here they never get that far.
+    /// These throw inside RocketMQ's timer; here they never get that far.
     #[test]
     fn bad_delete_when_rejected_at_open() {
         let rows = [

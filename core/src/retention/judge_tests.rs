@@ -48,7 +48,7 @@ fn cause_of(directories: &[Directory]) -> Option<Cause> {
     verdict(directories).refused.map(|refusal| refusal.cause)
 }
 
-/// Hazard 3: neither the fullest nor a disk that reports nothing decides for the others.
+/// Neither the fullest nor a disk that reports nothing decides for the others.
 #[test]
 fn refuse_decision_table() {
     use Cause::{DisksFull, NoWritableDirectory};
@@ -101,7 +101,7 @@ fn above_force_is_skipped_until_all_are() {
     }
 }
 
-/// Hazard 10: the gate and the allocator cannot disagree: one is refused exactly when the other
+/// The gate and the allocator cannot disagree: one is refused exactly when the other
 /// has nothing to choose from.
 #[test]
 fn refuse_gate_uses_allocator_paths() {
@@ -178,7 +178,7 @@ fn equal_devices_are_one_disk() {
     assert_eq!(verdict(&[a, gone]).pressures, [Pressure::None; 2]);
 }
 
-/// Hazard 11: the disk of the queues counts for itself.
+/// The disk of the queues counts for itself.
 #[test]
 fn root_path_over_refuse_blocks_append_with_reason() {
     let rows =
@@ -198,7 +198,7 @@ fn root_path_over_refuse_blocks_append_with_reason() {
     assert_eq!(cause_of(&[disk("a", 20), unread]), None);
 }
 
-/// Hazard 13: 240 GB, 20 GB of them free.
+/// 240 GB, 20 GB of them free.
 #[test]
 fn refuse_error_is_self_explaining() {
     let gb = 1_000_000_000;
@@ -233,7 +233,7 @@ fn refuse_error_is_self_explaining() {
     assert_eq!(refusal.to_error().path(), None);
 }
 
-/// Hazard 14: causes are told apart by a code, not by reading a sentence.
+/// Causes are told apart by a code, not by reading a sentence.
 #[test]
 fn each_refusal_cause_has_its_code() {
     let rows = [
@@ -252,7 +252,7 @@ fn each_refusal_cause_has_its_code() {
     assert_eq!(text, "appends are refused, no directory may take a new segment: /a is read-only");
 }
 
-/// Hazard 15: nothing has to be reopened once there is space.
+/// Nothing has to be reopened once there is space.
 #[test]
 fn recovers_when_space_returns_without_reopen() {
     let mut directories = [disk("a", 50), disk("b", 50), root(50)];
@@ -272,7 +272,7 @@ fn recovers_when_space_returns_without_reopen() {
     assert_eq!(cause_of(&[disk("a", 90)]), None);
 }
 
-/// Hazard 16: a directory that does not exist yet starts no cleaning, and switches none off.
+/// A directory that does not exist yet starts no cleaning, and switches none off.
 #[test]
 fn unknown_usage_is_reported_and_triggers_nothing() {
     let found = verdict(&[unreadable("a"), disk("b", 10), missing("c")]);
@@ -282,7 +282,7 @@ fn unknown_usage_is_reported_and_triggers_nothing() {
     assert!(found.clean && found.force && found.refused.is_some(), "the marks stay on");
 }
 
-/// Hazard 18: what is decided here needs no cleaning to have ended.
+/// What is decided here needs no cleaning to have ended.
 #[test]
 fn probes_come_sooner_near_a_mark() {
     let rows = [

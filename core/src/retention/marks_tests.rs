@@ -7,7 +7,7 @@ fn used(bytes: u64) -> Option<Usage> {
     Usage::new(bytes, 10_000 - bytes)
 }
 
-/// Hazard 17: file systems that report nonsense.
+/// File systems that report nonsense.
 #[test]
 fn usage_arithmetic_edge_rows() {
     let tib = 1 << 40;
@@ -40,7 +40,7 @@ fn freed_bytes_move_from_used_to_available() {
     assert_eq!(Usage::new(5, u64::MAX).unwrap().freed(5).available_bytes(), u64::MAX);
 }
 
-/// Hazard 19: what is out of range or order is refused, not clamped.
+/// What is out of range or order is refused, not clamped.
 #[test]
 fn threshold_validation_table() {
     let rows = [
@@ -74,7 +74,7 @@ fn threshold_validation_table() {
     }
 }
 
-/// "Clean only" of hazard 19: one mark moved past its default neighbour is an error as well.
+/// One mark moved past its default neighbour is an error as well.
 #[test]
 fn one_mark_alone_must_fit_the_others() {
     assert!(Thresholds { clean: 0.86, ..Thresholds::default() }.validate().is_err());
@@ -129,7 +129,7 @@ fn rounding_moves_no_mark() {
     }
 }
 
-/// Hazard 16: a usage that is not known is no number that could pass a mark.
+/// A usage that is not known is no number that could pass a mark.
 #[test]
 fn unknown_usage_triggers_nothing() {
     let marks = Thresholds { floor_bytes: u64::MAX, ..Thresholds::default() };
@@ -138,7 +138,7 @@ fn unknown_usage_triggers_nothing() {
     }
 }
 
-/// Hazard 19: a usage that hovers around a mark does not switch it with every probe.
+/// A usage that hovers around a mark does not switch it with every probe.
 #[test]
 fn no_flapping() {
     let marks = Thresholds::default();
@@ -171,7 +171,7 @@ fn no_state_latches() {
     }
 }
 
-/// Hazard 13: on a big disk free bytes say more than a ratio.
+/// On a big disk free bytes say more than a ratio.
 #[test]
 fn free_bytes_below_the_floor_count_as_above_force() {
     let marks = Thresholds { floor_bytes: 3000, ..Thresholds::default() };

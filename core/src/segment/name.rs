@@ -46,7 +46,7 @@ mod tests {
         }
     }
 
-    /// Hazard 8: what is not ours is told from what is by its name alone.
+    /// What is not ours is told from what is by its name alone.
     #[test]
     fn foreign_names_are_not_ours() {
         let rows = [

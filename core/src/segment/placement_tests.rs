@@ -116,7 +116,7 @@ fn free_space_shares_are_proportional() {
     assert!(equal_shares.iter().all(|share| share.abs_diff(100) <= 2), "{equal_shares:?}");
 }
 
-/// Hazard 5: the small disk fills no sooner than the big one.
+/// The small disk fills no sooner than the big one.
 #[test]
 fn unequal_disks_fill_to_the_end() {
     let full = [100_u64, 1000, 350];

@@ -70,7 +70,7 @@ fn the_least_recently_used_map_goes() {
     assert_eq!(alive, [true, false, true]);
 }
 
-/// Hazard 103: a map that somebody reads is never taken away.
+/// A map that somebody reads is never taken away.
 #[test]
 fn held_maps_stay() {
     let (budget, segments) = segments(3, &numbered(10));
@@ -236,7 +236,7 @@ fn one_position_has_one_segment() {
     chain.push(Arc::clone(&twin[0]));
 }
 
-/// Hazard 102: what a lookup finds belongs to the position that was asked for.
+/// What a lookup finds belongs to the position that was asked for.
 #[test]
 fn lookup_while_cleaning() {
     let (_, mut all) = segments(1, &numbered(400));
@@ -350,7 +350,7 @@ fn with_all_directories_full_each_is_named() {
     assert_eq!(source.next(0).unwrap(), 2, "space came back");
 }
 
-/// Hazard 1: a segment that was made ready, and whose directory may not take it any more, leaves
+/// A segment that was made ready, and whose directory may not take it any more, leaves
 /// nothing behind: there is one file of each base.
 #[test]
 fn prealloc_then_threshold_flip_leaves_one_file() {

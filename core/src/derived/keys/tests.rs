@@ -138,7 +138,7 @@ fn a_time_before_the_files_first_and_beyond_49_days() {
     assert_eq!(told, [0, 0, 50 * 86_400, i32::MAX, 0], "seconds are held within their range");
 }
 
-/// Hazard 88: the header counts slots that are in use, not entries.
+/// The header counts slots that are in use, not entries.
 #[test]
 fn index_header_counts_verified() {
     let disk = Arc::new(MemDisk::new());
@@ -190,7 +190,7 @@ fn a_flush_that_was_given_up_loses_nothing() {
     check(&opened(&crashed, Some(&catalogue)), 0..9);
 }
 
-/// Hazard 83: what cannot be made leaves nothing behind, and adding goes on where it failed.
+/// What cannot be made leaves nothing behind, and adding goes on where it failed.
 #[test]
 fn failed_index_creation_leaves_nothing() {
     let disk = Arc::new(MemDisk::new());
@@ -220,7 +220,7 @@ fn a_record_that_was_added_in_part_is_added_once() {
     check(&index, 0..12);
 }
 
-/// Hazard 67: adding again what was added before changes nothing.
+/// Adding again what was added before changes nothing.
 #[test]
 fn adding_again_changes_nothing() {
     let disk = Arc::new(MemDisk::new());
@@ -338,7 +338,7 @@ fn foreign_names_and_files_that_make_no_sense_are_passed_by() {
     assert_eq!(disk.read(Path::new("/index/note")).unwrap().unwrap(), b"kept");
 }
 
-/// Hazard 86: links that lead to themselves, to each other, forward or behind the last entry.
+/// Links that lead to themselves, to each other, forward or behind the last entry.
 #[test]
 fn index_chain_cycles() {
     let disk = Arc::new(MemDisk::new());

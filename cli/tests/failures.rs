@@ -183,7 +183,7 @@ fn damage_is_corrupt_and_verify_goes_on_behind_it() {
     assert_eq!((&summary["messages"], &summary["damaged"]), (&json!(299), &json!(1)));
     let text = place.run("read --verify --summary");
     assert_eq!(text.code, 11);
-    assert!(text.stderr.contains("error: corrupt: 1 messages cannot be read"), "{text:?}");
+    assert!(text.stderr.contains("error: corrupt: 1 message cannot be read"), "{text:?}");
 }
 
 /// A file system of one mebibyte; nothing where this machine lets nobody mount.

@@ -167,7 +167,7 @@ fn verify_counts() {
     assert_eq!((&summary["messages"], &summary["damaged"]), (&json!(500), &json!(0)));
     assert_eq!((&summary["queues"], &summary["verified"]), (&json!(3), &json!(true)));
     let text = place.run("read --verify --summary --topic web --queue 0").text();
-    assert!(text.starts_with("read 167 messages of 1 queues"), "{text}");
+    assert!(text.starts_with("read 167 messages of 1 queue"), "{text}");
     assert!(text.contains("every checksum is right"), "{text}");
     assert_eq!(place.run("read --verify --json").objects().len(), 500);
 }

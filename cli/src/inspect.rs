@@ -130,7 +130,7 @@ fn trouble(inspection: &Inspection, output: &mut Output) -> Outcome<()> {
     let mut lines: Vec<String> = offline
         .map(|range| format!("offline: positions {} to {}", range.start, range.end))
         .collect();
-    lines.extend(inspection.refused.as_ref().map(|why| format!("appends are refused: {why}")));
+    lines.extend(inspection.refused.as_ref().map(ToString::to_string));
     lines.extend(inspection.poisoned.as_ref().map(|why| format!("poisoned: {why}")));
     for (at, line) in lines.iter().enumerate() {
         let painted = output.paint(red, line);

@@ -192,6 +192,7 @@ impl Opening {
         let mut report = outcome.report;
         report.ignored = std::mem::take(&mut self.inventory.ignored);
         let start = known.start(&snapshot, report.end);
+        known.tell_removed(start);
         report.offline = self.note_holes(&snapshot, start..report.end);
         let mut segments = segments;
         if !self.options.read_only {

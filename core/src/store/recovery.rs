@@ -78,6 +78,17 @@ impl Known {
         marked.min(first)
     }
 
+    /// Marks are written before a segment is removed, so they never lie before a removal of ours:
+    /// RocketMQ cleaned the store meanwhile, or somebody lost the files.
+    pub(super) fn tell_removed(&self, start: Position) {
+        if let Some(marks) = self.marks.filter(|marks| marks.start < start) {
+            let range = marks.start.get()..start.get();
+            log::warn!(
+                "the log's first segments are gone, {range:?}: another program removed them"
+            );
+        }
+    }
+
     /// Everything below was durable.
     pub(crate) fn flushed(&self) -> Position {
         self.marks.map_or(Position::ZERO, |marks| marks.flushed)

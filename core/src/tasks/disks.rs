@@ -55,7 +55,7 @@ impl Gate {
         let mut current = self.refusal.lock();
         if current.is_some() != refusal.is_some() {
             match &refusal {
-                Some(refusal) => log::warn!("appends are refused: {refusal}"),
+                Some(refusal) => log::warn!("{refusal}"),
                 None => log::info!("appends are accepted again"),
             }
         }

@@ -748,6 +748,11 @@ export class Store {
 
   /** What a round of cleaning would do now with each segment, and why. Changes nothing. */
   planClean(options?: { manual?: boolean }): CleanPlan;
+  /**
+   * Takes up what the process that writes the store did meanwhile, in a store opened with
+   * `readOnly`. Says whether there is anything new. Waits and `follow` do it by themselves.
+   */
+  refresh(): boolean;
   /** Asks for a round of cleaning now: segments past their age go, at any hour. */
   cleanNow(): void;
   /** Runs one piece of background work, in a store opened with `background: false`. */

@@ -2946,6 +2946,17 @@ spanlog_status spanlog_store_catch_up(struct spanlog_store *store,
                                       struct spanlog_error **error);
 
 /**
+ * Takes up what the process that writes the store did since it was opened for reading, or since
+ * the last call: SPANLOG_STATUS_OK if there is anything new, else SPANLOG_STATUS_END. Waiting in
+ * such a store does it by itself.
+ *
+ * @pre `error` is NULL or can be written.
+ */
+SPANLOG_API
+spanlog_status spanlog_store_refresh(struct spanlog_store *store,
+                                     struct spanlog_error **error);
+
+/**
  * Asks for a round of cleaning now: segments past their age go, at any hour. The store's own
  * threads do it; without them, spanlog_store_run() with SPANLOG_TASK_CLEAN.
  *

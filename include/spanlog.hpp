@@ -697,6 +697,12 @@ public:
     void catch_up() {
         call([&](auto error) { return spanlog_store_catch_up(store_.get(), error); });
     }
+    /// Takes up what the process that writes the store did meanwhile, in a store opened for
+    /// reading; whether there is anything new.
+    bool refresh() {
+        return call([&](auto error) { return spanlog_store_refresh(store_.get(), error); }) ==
+               SPANLOG_STATUS_OK;
+    }
     /// Asks for a round of cleaning now.
     void clean_now() {
         call([&](auto error) { return spanlog_store_clean_now(store_.get(), error); });

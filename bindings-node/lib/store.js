@@ -253,6 +253,10 @@ class Store {
     return this.#ask('planClean', { manual });
   }
 
+  refresh() {
+    return this.#ask('refresh');
+  }
+
   cleanNow() {
     this.#ask('cleanNow');
   }

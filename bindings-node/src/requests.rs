@@ -67,6 +67,7 @@ pub fn ask(store: &Store, what: &str, given: &Given) -> Result<Value> {
             let manual = given.get("manual").map_or(Ok(false), |field| field.switch())?;
             answers::plan(&store.plan_clean(manual)?)
         }
+        "refresh" => json!(store.refresh()?),
         "cleanNow" => json!(store.clean_now()?),
         "run" => run(store, given.text("step")?)?,
         _ => return Err(unknown(what)),

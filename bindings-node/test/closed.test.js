@@ -43,6 +43,7 @@ const ARGUMENTS = {
   token: undefined,
   verify: [],
   planClean: [],
+  refresh: [],
   cleanNow: [],
   run: ['index'],
   flush: [],

@@ -189,6 +189,7 @@ const OPERATIONS = {
   catch_up: (world, step, store) => store.catchUp(),
   flush: (world, step, store) => store.flush(),
   clean_now: (world, step, store) => store.cleanNow(),
+  refresh: (world, step, store) => ({ news: store.refresh() }),
   run(world, { task, times = 1 }, store) {
     for (let i = 0; i < times; i += 1) store.run(task);
   },

@@ -149,6 +149,9 @@ class World:
         actions = [action.action for action in plan.actions]
         return {"actions": actions, "saved": len(plan.apply().saved)}
 
+    def op_refresh(self, step: Step) -> Step:
+        return {"news": self.store(step).refresh()}
+
     def op_close(self, step: Step) -> None:
         self.store(step).close()
 

@@ -182,6 +182,25 @@ pub unsafe extern "C" fn spanlog_store_catch_up(
     unsafe { done(error, || self::store(store)?.change(Store::catch_up)) }
 }
 
+/// Takes up what the process that writes the store did since it was opened for reading, or since
+/// the last call: SPANLOG_STATUS_OK if there is anything new, else SPANLOG_STATUS_END. Waiting in
+/// such a store does it by itself.
+///
+/// # Safety
+/// `error` is NULL or can be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn spanlog_store_refresh(
+    store: *mut spanlog_store,
+    error: *mut *mut spanlog_error,
+) -> spanlog_status {
+    let body = || match self::store(store)?.store().refresh()? {
+        true => Ok(spanlog_status::Ok),
+        false => Ok(spanlog_status::End),
+    };
+    // SAFETY: the caller promises it.
+    unsafe { answer(error, body) }
+}
+
 /// Asks for a round of cleaning now: segments past their age go, at any hour. The store's own
 /// threads do it; without them, spanlog_store_run() with SPANLOG_TASK_CLEAN.
 ///

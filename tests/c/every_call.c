@@ -190,6 +190,7 @@ static void with_nothing(void) {
     answered("spanlog_store_destroy", spanlog_store_destroy(NULL, NULL, &error), ANY_ERROR);
     answered("spanlog_store_flush", spanlog_store_flush(NULL, &error), ANY_ERROR);
     answered("spanlog_store_catch_up", spanlog_store_catch_up(NULL, &error), ANY_ERROR);
+    answered("spanlog_store_refresh", spanlog_store_refresh(NULL, &error), ANY_ERROR);
     answered("spanlog_store_clean_now", spanlog_store_clean_now(NULL, &error), ANY_ERROR);
     answered("spanlog_store_run", spanlog_store_run(NULL, 0, NULL, &error), ANY_ERROR);
     answered("spanlog_verification_open", spanlog_verification_open(NULL, NULL, NULL, &error), ANY_ERROR);
@@ -314,6 +315,7 @@ static void with_what_was_freed(struct handles dead) {
     answered("spanlog_store_close", spanlog_store_close(dead.store, &error), SPANLOG_STATUS_CLOSED);
     answered("spanlog_store_flush", spanlog_store_flush(dead.store, &error), SPANLOG_STATUS_CLOSED);
     answered("spanlog_store_catch_up", spanlog_store_catch_up(dead.store, &error), SPANLOG_STATUS_CLOSED);
+    answered("spanlog_store_refresh", spanlog_store_refresh(dead.store, &error), SPANLOG_STATUS_CLOSED);
     answered("spanlog_store_clean_now", spanlog_store_clean_now(dead.store, &error), SPANLOG_STATUS_CLOSED);
     answered("spanlog_store_run", spanlog_store_run(dead.store, 1, &int64_t_1, &error), SPANLOG_STATUS_CLOSED);
     answered("spanlog_store_verify", spanlog_store_verify(dead.store, &spanlog_verification_2, &error), SPANLOG_STATUS_CLOSED);
@@ -435,6 +437,7 @@ static void with_what_it_is_not(struct handles live) {
     answered("spanlog_store_close", spanlog_store_close((void *)live.batch, &error), SPANLOG_STATUS_INVALID);
     answered("spanlog_store_flush", spanlog_store_flush((void *)live.batch, &error), SPANLOG_STATUS_INVALID);
     answered("spanlog_store_catch_up", spanlog_store_catch_up((void *)live.batch, &error), SPANLOG_STATUS_INVALID);
+    answered("spanlog_store_refresh", spanlog_store_refresh((void *)live.batch, &error), SPANLOG_STATUS_INVALID);
     answered("spanlog_store_clean_now", spanlog_store_clean_now((void *)live.batch, &error), SPANLOG_STATUS_INVALID);
     answered("spanlog_store_run", spanlog_store_run((void *)live.batch, 1, &int64_t_1, &error), SPANLOG_STATUS_INVALID);
     answered("spanlog_store_verify", spanlog_store_verify((void *)live.batch, &spanlog_verification_2, &error), SPANLOG_STATUS_INVALID);
@@ -546,6 +549,7 @@ static void with_a_handle_and_nothing(struct handles live) {
     answered("spanlog_store_ranges", spanlog_store_ranges(live.store, NULL, &error), ANYTHING);
     answered("spanlog_store_flush", spanlog_store_flush(live.store, &error), ANYTHING);
     answered("spanlog_store_catch_up", spanlog_store_catch_up(live.store, &error), ANYTHING);
+    answered("spanlog_store_refresh", spanlog_store_refresh(live.store, &error), ANYTHING);
     answered("spanlog_store_clean_now", spanlog_store_clean_now(live.store, &error), ANYTHING);
     answered("spanlog_store_run", spanlog_store_run(live.store, 0, NULL, &error), ANYTHING);
     answered("spanlog_store_verify", spanlog_store_verify(live.store, NULL, &error), ANYTHING);

@@ -219,6 +219,11 @@ static spanlog_status on_store(const char *op, const cJSON *step, cJSON *result,
     if (IS("flush")) return spanlog_store_flush(store, error);
     if (IS("catch_up")) return spanlog_store_catch_up(store, error);
     if (IS("clean_now")) return spanlog_store_clean_now(store, error);
+    if (IS("refresh")) {
+        status = spanlog_store_refresh(store, error);
+        cJSON_AddBoolToObject(result, "news", status == SPANLOG_STATUS_OK);
+        return status;
+    }
     if (strncmp(op, "append", 6) == 0) return append(store, op, step, result, error);
     if (IS("read")) return read_queue(store, step, result, error);
     if (IS("get")) return get(store, step, result, error);

@@ -50,8 +50,10 @@ impl Languages {
         match column {
             1 => ['(', '<'].iter().any(|end| self.rust.contains(&format!("pub fn {own}{end}"))),
             2 => [' ', '*'].iter().any(|sign| self.header.contains(&format!("{sign}{name}("))),
-            3 => self.python.contains(&format!("def {name}(")),
-            _ => self.node.contains(&format!(" {name}(")),
+            3 => ["def {}(", "class {}:"]
+                .iter()
+                .any(|form| self.python.contains(&form.replace("{}", name))),
+            _ => ['(', ':'].iter().any(|end| self.node.contains(&format!(" {name}{end}"))),
         }
     }
 }

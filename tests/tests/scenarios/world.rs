@@ -165,6 +165,7 @@ impl World {
             "flush" => store.flush().map(none),
             "catch_up" => store.catch_up().map(none),
             "run" => run(store, step).map(none),
+            "refresh" => store.refresh().map(|news| json!({ "news": news })),
             "clean_now" => store.clean_now().map(none),
             "append" | "append_durable" | "append_batch" | "append_batch_durable" => {
                 append(store, operation, step).map(answers::receipt)

@@ -8,7 +8,6 @@ use crate::disk::{Access, File};
 use crate::error::{Error, ErrorKind, Result};
 use crate::queue::line::Line;
 use crate::queue::push::OpenSegment;
-use crate::queue::steps::ProbeStep;
 use crate::segment::Segment;
 
 /// The most segments that are kept ready.
@@ -131,15 +130,7 @@ impl Line {
                 .at(&self.root)
                 .with_limit(self.capacity() * self.segments.segment_len));
         }
-        let base = ring.base_of(number);
-        let segment = self.supply.next(base).or_else(|error| match error.kind() {
-            // Disks fill between two looks: others may take it by now.
-            ErrorKind::Full => {
-                ProbeStep::probe(self);
-                self.supply.next(base)
-            }
-            _ => Err(error),
-        })?;
+        let segment = self.supply.next(ring.base_of(number))?;
         ring.add(&segment);
         Ok(segment)
     }

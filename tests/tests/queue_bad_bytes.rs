@@ -107,6 +107,27 @@ fn a_flipped_byte_of_a_segment_costs_the_record_it_is_in() {
     }
 }
 
+/// What was popped before damage that was passed over can be committed afterwards, too.
+#[test]
+fn commits_before_damage_count_after_it_was_skipped() {
+    let disk = small_queue(true);
+    let path = segments(&disk).remove(0);
+    disk.flip(&path, 900, 1).unwrap(); // in the second record
+    let queue = open(&disk).unwrap();
+    let reader = queue.reader("reader").unwrap();
+    let first = reader.pop(NOW).unwrap().unwrap();
+    assert_eq!(reader.pop(NOW).unwrap_err().kind(), ErrorKind::Corrupt);
+    assert_eq!(reader.skip_damaged().unwrap().map(|range| range.start), Some(first.end.get()));
+    let third = reader.pop(NOW).unwrap().unwrap();
+    assert_eq!(third.number, 2);
+    let inside = reader.commit(first.end + 8).unwrap_err();
+    assert_eq!(inside.kind(), ErrorKind::Invalid);
+    reader.commit(first.end).unwrap();
+    assert_eq!(queue.stat().records, RECORDS - 1);
+    reader.commit(third.end).unwrap();
+    assert_eq!(queue.stat().records, RECORDS - 3);
+}
+
 #[test]
 fn a_flipped_byte_of_the_meta_page_costs_nothing() {
     for is_closed in [true, false] {

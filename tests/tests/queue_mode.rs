@@ -2,6 +2,7 @@
 //! file systems that are full.
 
 use std::io::{BufRead, BufReader};
+use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -99,19 +100,20 @@ fn waiting_ends_at_its_deadline_and_at_the_close() {
     });
 }
 
+/// Whether a descriptor of a reader is readable.
+fn is_raised(fd: &impl AsRawFd) -> bool {
+    let path = format!("/proc/self/fdinfo/{}", fd.as_raw_fd());
+    let text = std::fs::read_to_string(path).unwrap();
+    let count = text.lines().find_map(|line| line.strip_prefix("eventfd-count:"));
+    count.expect("an eventfd").trim() != "0"
+}
+
 #[test]
 fn a_push_wakes_whoever_waits_and_raises_the_descriptor() {
     let dir = tempfile::tempdir().unwrap();
     let queue = Queue::open(dir.path(), small()).unwrap();
     let reader = queue.reader("waiting").unwrap();
-    let raised = || {
-        use std::os::fd::AsRawFd;
-        let fd = reader.event_fd().unwrap();
-        let path = format!("/proc/self/fdinfo/{}", fd.as_raw_fd());
-        let text = std::fs::read_to_string(path).unwrap();
-        let count = text.lines().find_map(|line| line.strip_prefix("eventfd-count:"));
-        count.expect("an eventfd").trim() != "0"
-    };
+    let raised = || is_raised(&reader.event_fd().unwrap());
     assert!(!raised());
     std::thread::scope(|scope| {
         let waits = scope.spawn(|| reader.pop(LONG).unwrap().expect("a record").number);
@@ -124,6 +126,49 @@ fn a_push_wakes_whoever_waits_and_raises_the_descriptor() {
     assert!(!raised());
     queue.push(b"again").unwrap();
     assert!(raised());
+}
+
+#[test]
+fn removing_a_reader_wakes_whoever_waits_for_its_records() {
+    let dir = tempfile::tempdir().unwrap();
+    let queue = Queue::open(dir.path(), small()).unwrap();
+    let reader = queue.reader("waiting").unwrap();
+    assert!(!is_raised(&reader.event_fd().unwrap()));
+    let watched = reader.event_fd().unwrap().try_clone_to_owned().unwrap();
+    std::thread::scope(|scope| {
+        let start = Instant::now();
+        let waits = scope.spawn(|| reader.pop(LONG).unwrap_err().kind());
+        std::thread::sleep(Duration::from_millis(20));
+        queue.remove_reader("waiting").unwrap();
+        assert_eq!(waits.join().unwrap(), ErrorKind::Closed);
+        assert!(start.elapsed() < LONG, "it slept on, and found out at its deadline");
+    });
+    assert!(is_raised(&watched));
+}
+
+#[test]
+fn removing_the_slowest_reader_wakes_a_push_that_waits_for_its_room() {
+    let dir = tempfile::tempdir().unwrap();
+    let queue = Queue::open(dir.path(), small().on_full(OnFull::Block(10 * LONG))).unwrap();
+    let [fast, _slow] = ["fast", "slow"].map(|name| queue.reader(name).unwrap());
+    let fill = || queue.push(&[0; 4000]).map(drop);
+    (0..6).for_each(|_| fill().unwrap());
+    let all = fast.pop_many(6, u64::MAX, NOW).unwrap();
+    fast.commit(all.end().unwrap()).unwrap();
+    drop(all);
+    std::thread::scope(|scope| {
+        let pushes = scope.spawn(fill);
+        std::thread::sleep(Duration::from_millis(20));
+        assert!(!pushes.is_finished(), "the slow reader holds the space");
+        queue.remove_reader("slow").unwrap();
+        let start = Instant::now();
+        while !pushes.is_finished() && start.elapsed() < LONG {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        let is_woken = pushes.is_finished();
+        queue.close().unwrap();
+        assert!(is_woken && pushes.join().unwrap().is_ok());
+    });
 }
 
 /// A process that pushes, killed at the latest when the test ends.

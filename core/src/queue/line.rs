@@ -15,7 +15,7 @@ use crate::log::Poison;
 use crate::queue::meta::{Facts, Mark, MetaFile};
 use crate::queue::options::QueueOptions;
 use crate::queue::push::Tail;
-use crate::queue::readers::Readers;
+use crate::queue::readers::{Cursor, Readers};
 use crate::queue::ready::Ready;
 use crate::queue::walk::Segments;
 use crate::segment::{Scopes, Supply};
@@ -80,9 +80,10 @@ pub struct Meta {
     pub facts: Facts,
 }
 
-/// That records come behind what was seen.
+/// That records come behind what was seen, or that the reader is taken off.
 #[derive(Debug)]
 pub struct Wish {
+    pub cursor: Arc<Cursor>,
     pub seen: AtomicU64,
     /// Readable while the wish is met; made when somebody asks for it.
     pub event: OnceLock<Event>,
@@ -91,7 +92,8 @@ pub struct Wish {
 impl Wish {
     /// Whether records lie behind what was seen. Makes a descriptor readable then.
     pub fn look(&self, appended: Position) -> bool {
-        let is_met = appended.get() > self.seen.load(Ordering::Relaxed);
+        let is_new = appended.get() > self.seen.load(Ordering::Relaxed);
+        let is_met = is_new || self.cursor.is_removed();
         if is_met {
             self.raise();
         }

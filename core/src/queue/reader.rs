@@ -147,6 +147,9 @@ impl QueueReader {
     /// The boundary at `end`, within what was popped.
     fn mark_at(&self, state: &mut Reading, end: Position) -> Result<Mark> {
         let next = state.next;
+        if let Some(&known) = state.skipped.iter().find(|mark| mark.position == end) {
+            return Ok(known);
+        }
         let frame = match end < next.position {
             true => self.frame(state, end, self.line.appended.published())?,
             false => None,
@@ -204,6 +207,9 @@ impl QueueReader {
         let line = &self.line;
         let found = state.walk.find(&line.segments, &|| line.scopes(), from, visible)?;
         let next = found.unwrap_or_else(|| line.end_mark());
+        let (committed, before) = (line.committed(&self.cursor), state.next);
+        state.skipped.retain(|mark| mark.position > committed.position && *mark != before);
+        state.skipped.push(before);
         self.cursor.move_to(&mut state, next);
         Ok(Some(from.get()..next.position.get()))
     }
@@ -211,14 +217,14 @@ impl QueueReader {
     /// Waits until there is a record to pop, at most so long. Says whether there is.
     ///
     /// # Errors
-    /// `Closed`, also when the queue is closed meanwhile.
+    /// `Closed`, also when the queue is closed or the reader removed meanwhile.
     pub fn wait(&self, timeout: Duration) -> Result<bool> {
         let seen = self.open()?.next.position;
         let waiter = self.enter(seen);
         let answer = waiter.wait(timeout);
         self.line.readable.leave(&waiter);
         match answer {
-            Answer::Told => Ok(true),
+            Answer::Told => self.open().map(|_| true),
             Answer::NotYet => Ok(false),
             Answer::Over => Err(closed()),
         }
@@ -228,7 +234,8 @@ impl QueueReader {
     /// and looks afterwards: no call is missed.
     fn enter(&self, seen: Position) -> Arc<Waiter<Wish>> {
         let line = &self.line;
-        let wish = Wish { seen: AtomicU64::new(seen.get()), event: OnceLock::new() };
+        let (cursor, seen) = (Arc::clone(&self.cursor), AtomicU64::new(seen.get()));
+        let wish = Wish { cursor, seen, event: OnceLock::new() };
         let waiter = line.readable.enter(wish);
         self.look(&waiter);
         waiter
@@ -241,9 +248,9 @@ impl QueueReader {
     }
 
     /// A descriptor (`eventfd`) that is readable while there are records to pop, and once the
-    /// queue was closed: for hosts that wait with `poll` or `epoll`. After a pop that came back
-    /// empty, [`QueueReader::clear_event`] lets it wait for the next record. It is the reader's:
-    /// poll it and do nothing else with it.
+    /// queue was closed or the reader removed: for hosts that wait with `poll` or `epoll`. After a
+    /// pop that came back empty, [`QueueReader::clear_event`] lets it wait for the next record. It
+    /// is the reader's: poll it and do nothing else with it.
     ///
     /// # Errors
     /// `Closed`, or `Io` if the system gives none.
@@ -258,6 +265,8 @@ impl QueueReader {
             // Another thread may have been faster; its own serves as well.
             wish.event.get_or_init(|| made);
             wish.look(self.line.appended.load());
+            // Closing found no descriptor to raise, if it came first.
+            self.line.check_open().inspect_err(|_| wish.raise())?;
         }
         Ok(wish.event.get().expect("made above").descriptor())
     }
@@ -282,7 +291,7 @@ impl QueueReader {
     fn open(&self) -> Result<MutexGuard<'_, Reading>> {
         self.line.check_open()?;
         let state = self.cursor.state.lock();
-        match state.is_removed {
+        match self.cursor.is_removed() {
             false => Ok(state),
             true => Err(Error::new(ErrorKind::Closed, "the reader was removed")),
         }

@@ -1,7 +1,7 @@
 //! The readers of a queue as a whole: the slowest holds the space.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::base::sync::Mutex;
 use crate::base::units::Position;
@@ -32,6 +32,7 @@ pub struct ReaderRow {
 pub struct Cursor {
     pub name: Arc<str>,
     reading: AtomicU64,
+    is_removed: AtomicBool,
     pub state: Mutex<Reading>,
 }
 
@@ -40,14 +41,21 @@ pub struct Cursor {
 pub struct Reading {
     pub next: Mark,
     pub walk: Walk,
-    /// The reader was removed.
-    pub is_removed: bool,
+    /// Where records ended that damaged ones follow, which were passed over: nothing that stands
+    /// there can tell how many records came before.
+    pub skipped: Vec<Mark>,
 }
 
 impl Cursor {
     pub fn new(name: &str, next: Mark) -> Arc<Self> {
         let state = Mutex::new(Reading { next, ..Reading::default() });
-        Arc::new(Self { name: name.into(), reading: AtomicU64::new(next.position.get()), state })
+        let reading = AtomicU64::new(next.position.get());
+        Arc::new(Self { name: name.into(), reading, is_removed: AtomicBool::new(false), state })
+    }
+
+    /// Whether the reader was taken off.
+    pub fn is_removed(&self) -> bool {
+        self.is_removed.load(Ordering::Acquire)
     }
 
     /// What it reads next.
@@ -110,7 +118,8 @@ impl Line {
     /// Takes a reader off: it holds no space any more.
     ///
     /// # Errors
-    /// `Invalid` if there is none of that name, or what the disk says.
+    /// `Invalid` if there is none of that name, or what the disk says; then it is back when the
+    /// queue is opened again.
     pub fn remove_cursor(&self, name: &str) -> Result<()> {
         let mut readers = self.readers.lock();
         let Some(at) = readers.list.iter().position(|row| &*row.cursor.name == name) else {
@@ -118,12 +127,17 @@ impl Line {
             return Err(Error::new(ErrorKind::Invalid, text).at(&self.root));
         };
         let row = readers.list.remove(at);
-        self.follow(&mut readers)?;
+        let followed = self.follow(&mut readers);
         drop(readers);
         let mut state = row.cursor.state.lock();
-        state.is_removed = true;
+        row.cursor.is_removed.store(true, Ordering::Release);
         state.walk.leave();
-        Ok(())
+        drop(state);
+        // Who waits for its records waits for nothing, and who waits for room may have it.
+        let appended = self.appended.load();
+        self.readable.tell(|wish| wish.look(appended));
+        self.tell_room();
+        followed
     }
 
     /// Notes that a reader has done everything before `mark`.
@@ -135,10 +149,10 @@ impl Line {
         if let Some(row) = readers.row(cursor) {
             row.committed = mark;
         }
-        self.follow(&mut readers)?;
+        let followed = self.follow(&mut readers);
         drop(readers);
         self.tell_room();
-        Ok(())
+        followed
     }
 
     /// Up to where a reader has committed, but not before what is kept.

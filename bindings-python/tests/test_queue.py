@@ -168,7 +168,7 @@ def test_without_threads_the_caller_runs_the_steps(root: Path) -> None:
         queue.push(b"x" * 3000)
         assert queue.run("prepare") and queue.stat().segments == 2
         assert not queue.run("flush") and not queue.run("probe")
-        with pytest.raises(ValueError, match="no task is called 'sleep'|no task is called \"sleep\""):
+        with pytest.raises(ValueError, match="no task is called"):
             queue.run("sleep")  # type: ignore[arg-type]
     with spanlog.Queue(root) as queue, pytest.raises(spanlog.InvalidError):
         queue.run("flush")

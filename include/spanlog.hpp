@@ -336,6 +336,10 @@ private:
 
 /// A directory of a store, with its texts.
 struct Disk {
+    explicit Disk(const spanlog_disk &row) : path(row.path), raw(row) {
+        if (row.offline) offline = row.offline;
+        raw.path = raw.offline = nullptr;
+    }
     std::string path;
     std::optional<std::string> offline;
     spanlog_disk raw;
@@ -729,16 +733,7 @@ public:
     std::vector<Disk> disks() {
         spanlog_list *list = nullptr;
         call([&](auto error) { return spanlog_store_disks(store_.get(), &list, error); });
-        detail::Owned<spanlog_list, spanlog_list_free> owned(list);
-        std::vector<Disk> disks;
-        spanlog_disk raw = SPANLOG_DISK_INIT;
-        for (std::size_t at = 0; spanlog_list_disk(list, at, &raw, nullptr) == 0; at++) {
-            Disk disk = {raw.path, {}, raw};
-            if (raw.offline) disk.offline = raw.offline;
-            disk.raw.path = disk.raw.offline = nullptr;
-            disks.push_back(std::move(disk));
-        }
-        return disks;
+        return detail::rows<Disk>(list, SPANLOG_DISK_INIT, spanlog_list_disk);
     }
 
     /// The handle of C, for what these classes do not offer.
@@ -869,11 +864,8 @@ public:
         detail::called([&](auto error) {
             return spanlog_repair_apply(repair, &list, error);
         }).value();
-        const auto path = [](auto list, auto at, auto row, auto error) {
-            return spanlog_list_saved(list, at, row, error);
-        };
         std::vector<std::string> saved;
-        for (auto &row : detail::rows<Saved>(list, SPANLOG_SAVED_INIT, path)) {
+        for (auto &row : detail::rows<Saved>(list, SPANLOG_SAVED_INIT, spanlog_list_saved)) {
             saved.push_back(std::move(row.path));
         }
         return saved;
